@@ -1,18 +1,17 @@
 //! Where a run stands, made from its journal, and what is to be done next. The same journal always gives the same state,
 //! whoever reads it and whenever.
 
-use crate::entry::{Began, CallResult, Decision, Ending, Entry, Pending, PendingKind, Status};
+mod decided;
+
+pub use decided::{DECLINED, REJECTED, declined, not_made, result_of_answer};
+
+use crate::entry::{Began, CallResult, Decision, Ending, Entry, Pending, Status};
 use crate::limits::{AtLimit, Limits, Reached};
 use crate::skill::Offered;
+use decided::{after_answer, decision};
 use providers::{Call, Said, Stop, ToolResult, Turn, Usage};
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-/// How what is told of a call begins that somebody did not want.
-pub const REJECTED: &str = "The person who was asked did not let this call run";
-
-/// What is told of a question that somebody does not want to answer.
-pub const DECLINED: &str = "The person who was asked does not want to answer this";
 
 /// A call that the model asked for in its last turn.
 #[derive(Debug, Clone, PartialEq)]
@@ -457,65 +456,6 @@ fn add(all: &mut Usage, one: &Usage) {
     all.cache_read_tokens += one.cache_read_tokens;
     all.cache_write_tokens += one.cache_write_tokens;
     all.reasoning_tokens += one.reasoning_tokens;
-}
-
-/// An answer as the model reads it.
-fn spoken(answer: &Value) -> String {
-    match answer {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// The result of a call that a model asked for when it had to answer: there is no entry that tells of it.
-pub fn not_made(call: &str, limit: &str) -> CallResult {
-    CallResult::told(call, "No more calls are made", Some(limit))
-}
-
-/// The result that an answer is for the call that waited for it: what somebody said, or that they did not let it run. None
-/// where it runs.
-pub fn result_of_answer(pending: &Pending, answer: &Value) -> Option<CallResult> {
-    match after_answer(pending, answer) {
-        Phase::Done(result) => Some(*result),
-        _ => None,
-    }
-}
-
-/// The result of a question that somebody does not want to answer.
-pub fn declined(pending: &Pending) -> CallResult {
-    CallResult::told(&pending.call, DECLINED, Some("declined"))
-}
-
-/// What cannot be read was never let in; it lets nothing run.
-fn decision(answer: &Value) -> Decision {
-    let read = serde_json::from_value(answer.clone());
-    read.unwrap_or(Decision::Reject { text: None })
-}
-
-fn after_answer(pending: &Pending, answer: &Value) -> Phase {
-    let done =
-        |text: String, code| Phase::Done(Box::new(CallResult::told(&pending.call, text, code)));
-    let cleared = |arguments| {
-        Phase::Cleared(Cleared {
-            arguments,
-            definition: pending.definition.clone(),
-        })
-    };
-    if pending.kind == PendingKind::Question {
-        return done(spoken(answer), None);
-    }
-    match decision(answer) {
-        Decision::Approve | Decision::Always => cleared(pending.arguments.clone()),
-        Decision::Edit { arguments } => cleared(Value::Object(arguments)),
-        Decision::Respond { text } => done(text, None),
-        Decision::Reject { text } => {
-            let why = match text {
-                Some(text) => format!("{REJECTED}: {text}"),
-                None => REJECTED.to_owned(),
-            };
-            done(why, Some("rejected"))
-        }
-    }
 }
 
 #[cfg(test)]

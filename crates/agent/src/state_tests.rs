@@ -1,6 +1,7 @@
 //! What a journal leads to.
 
 use super::*;
+use crate::entry::PendingKind;
 use providers::Arguments;
 use serde_json::json;
 

@@ -51,6 +51,7 @@ mod runs_broken;
 mod runs_guard;
 mod runs_lost;
 mod runs_mcp;
+mod runs_meant;
 mod runs_odd;
 mod runs_people;
 mod runs_planner;

@@ -36,18 +36,18 @@ impl TestApp {
     }
 }
 
-fn ask(question: &str) -> Say {
+pub(crate) fn ask(question: &str) -> Say {
     Say::call("request_human_input", json!({"question": question}))
 }
 
 /// A tool that asks for approval, on the file shelf.
-fn careful() -> Value {
+pub(crate) fn careful() -> Value {
     let mut tool = definition("careful");
     tool["approval"] = json!("always");
     json!([tool])
 }
 
-fn careful_call(expression: &str) -> (&'static str, Value) {
+pub(crate) fn careful_call(expression: &str) -> (&'static str, Value) {
     ("careful", json!({"expression": expression}))
 }
 
@@ -81,52 +81,6 @@ async fn a_question_waits_over_a_restart_and_is_answered_the_next_day() {
         let twice = next.answer(&run, pending, json!("red")).await;
         assert_eq!(twice.status, 409, "{}", twice.body);
         next.stop().await;
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn nobody_has_to_answer() {
-    let tools = careful();
-    on_both_with(tools, Policy::default(), async |app: &TestApp| {
-        let pay = careful_call("6*7");
-        let script = vec![
-            ask("Which colour?"),
-            Say::Calls(vec![pay]),
-            Say::text("As you like."),
-        ];
-        let model = Model::saying(script).await;
-        app.agent(&model, json!({})).await;
-        let run = app.run("paint it").await;
-        let path = format!("/api/v1/runs/{}/input", run["id"].as_str().unwrap());
-        let request = &run["pending"][0]["request_id"];
-        for odd in [
-            json!({"request_id": request}),
-            json!({"request_id": request, "decline": false}),
-            json!({"request_id": request, "decline": true, "answer": "blue"}),
-            json!({"request_id": request, "decline": true, "answer": null}),
-        ] {
-            let refused = app.post(&path, odd).await;
-            assert_eq!(refused.status, 422, "{}", refused.body);
-        }
-        let asks = app.decline(&run, &run["pending"][0]).await;
-        let done = app.decline(&run, &asks["pending"][0]).await;
-        assert_eq!(done["output"], "As you like.", "{done}");
-        let results = model.results();
-        assert!(results[0].0.contains("does not want to answer") && results[0].1);
-        assert!(results[1].0.contains("did not let") && results[1].1);
-        let events = app.events(&run, "").await;
-        let told = |name: &str| {
-            let told = events.iter().filter(|it| it["event"] == name);
-            told.map(|it| it["data"].clone()).collect::<Vec<_>>()
-        };
-        let answered = told("answered");
-        assert_eq!(
-            (&answered[0]["declined"], &answered[0]["answer"]),
-            (&json!(true), &Value::Null)
-        );
-        assert_eq!(answered[1]["answer"], json!({"decision": "reject"}));
-        assert_eq!(told("tool_result")[0]["code"], "declined");
     })
     .await;
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const DAY_MS: i64 = 86_400_000;
 
 /// A tool that takes what the parameters say, each required.
-async fn tool(app: &TestApp, name: &str, description: &str, parameters: Value) {
+pub(crate) async fn tool(app: &TestApp, name: &str, description: &str, parameters: Value) {
     let mut tool = definition(name);
     let names: Vec<&String> = parameters.as_object().unwrap().keys().collect();
     tool["description"] = json!(description);
@@ -18,7 +18,7 @@ async fn tool(app: &TestApp, name: &str, description: &str, parameters: Value) {
     assert_eq!(made.status, 201, "{}", made.body);
 }
 
-async fn begin(app: &TestApp, input: &str, tool: &str) -> Value {
+pub(crate) async fn begin(app: &TestApp, input: &str, tool: &str) -> Value {
     let body = json!({"input": input, "tools": [tool]});
     let run = app.post("/api/v1/runs", body).await;
     assert_eq!(run.body["status"], "needs_input", "{}", run.body);
@@ -122,35 +122,6 @@ async fn what_was_said_when_it_was_not_clear_is_kept() {
             called_with(app, &run, "convert_money").await,
             json!({"amount": 250, "currency": "KRW"})
         );
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn without_an_answer_the_planner_calls_nothing_and_says_so() {
-    on_both(async |app: &TestApp| {
-        let parameters = json!({"day": {"type": "string", "format": "date"}});
-        let about = "Books a meeting room on a day";
-        tool(app, "book_room", about, parameters).await;
-        for (input, says) in [
-            ("Book a meeting room", "you did not want to give day"),
-            ("book_room으로 회의실 예약해 줘", "답하지 않으신 값: day"),
-        ] {
-            let run = begin(app, input, "book_room").await;
-            assert_eq!(
-                run["pending"][0]["tool"], "book_room",
-                "what it is for: {run}"
-            );
-            let done = app.decline(&run, &run["pending"][0]).await;
-            assert_eq!(done["status"], "done", "{done}");
-            assert_eq!(done["error"]["code"], "declined", "{done}");
-            let output = done["output"].as_str().unwrap();
-            assert!(output.contains(says), "{output}");
-        }
-        let run = begin(app, "do it please", "book_room").await;
-        assert_eq!(run["pending"][0]["tool"], Value::Null, "{run}");
-        let done = app.decline(&run, &run["pending"][0]).await;
-        assert_eq!(done["output"], "Nothing was done, as you asked.", "{done}");
     })
     .await;
 }
@@ -291,7 +262,7 @@ async fn what_may_destroy_something_is_asked_about_first() {
 }
 
 /// A tool without parameters.
-async fn plain(app: &TestApp, name: &str, description: &str, annotations: Value) {
+pub(crate) async fn plain(app: &TestApp, name: &str, description: &str, annotations: Value) {
     let mut tool = definition(name);
     tool["description"] = json!(description);
     tool["annotations"] = annotations;
@@ -343,60 +314,6 @@ async fn a_calculation_goes_only_to_what_takes_one() {
     .await;
 }
 
-/// What goes by words alone does not carry out what is only asked about, or is to be undone or left.
-#[tokio::test]
-async fn what_wants_something_else_than_the_tool_does_is_not_carried_out_unasked() {
-    on_both(async |app: &TestApp| {
-        let room = json!({"room": {"enum": ["large", "small", "lab"]}});
-        tool(
-            app,
-            "book_room",
-            "Books a meeting room. 회의실을 예약합니다",
-            room,
-        )
-        .await;
-        let calls = async |input: &str| {
-            let body = json!({"input": input, "tools": ["book_room"]});
-            app.post("/api/v1/runs", body).await.body
-        };
-        let booked = calls("Book the large room").await;
-        assert_eq!(booked["calls"], 1, "{booked}");
-        for input in [
-            "Cancel the booking of the large room",
-            "large 회의실 예약 취소해줘",
-            "Who booked the large room?",
-            "Do not book the large room",
-            "large 회의실을 예약하지 말아줘",
-            // Of several parts one may be meant, and the others not.
-            "Book the large room. Cancel the booking of the small room",
-            "Book the large room. Otherwise book the small room",
-            "Book the large room. No, book the small room instead",
-        ] {
-            let run = calls(input).await;
-            assert_eq!(run["calls"], 0, "{input}: {run}");
-        }
-        // Whether it is meant at all comes before what it would need.
-        for (answers, calls_made) in [(&["yes", "lab"][..], 1), (&["아니오"], 0)] {
-            let mut run = calls("Cancel the booking of a meeting room").await;
-            let asked = &run["pending"][0];
-            assert_eq!(asked["schema"], json!({"type": "boolean"}), "{run}");
-            let question = asked["question"].as_str().unwrap();
-            assert!(question.contains("taken back"), "{question}");
-            for answer in answers {
-                app.answer(&run, &run["pending"][0], json!(answer)).await;
-                run = app.rests(&run).await;
-            }
-            assert_eq!(run["calls"], calls_made, "{run}");
-            assert_eq!(
-                run["pending"],
-                json!([]),
-                "it is not asked about again: {run}"
-            );
-        }
-    })
-    .await;
-}
-
 #[tokio::test]
 async fn a_calculation_among_other_things_to_do_is_made_too() {
     on_both(async |app: &TestApp| {
@@ -412,70 +329,6 @@ async fn a_calculation_among_other_things_to_do_is_made_too() {
         assert!(output.contains("11"), "{output}");
     })
     .await;
-}
-
-#[tokio::test]
-async fn a_tool_that_two_parts_need_is_called_for_each() {
-    on_both(async |app: &TestApp| {
-        let of_user = json!({"user_name": {"type": "string", "description": "Whose limit"}});
-        let about = "Looks up the daily limit of a user";
-        tool(app, "daily_limit", about, of_user).await;
-        plain(
-            app,
-            "list_drivers",
-            "Lists all drivers of the fleet",
-            json!({"read_only": true}),
-        )
-        .await;
-        for (input, tool, member, expected) in [
-            (
-                "2^10 and the square root of 2",
-                "calculator",
-                "expression",
-                json!(["2^10", "sqrt(2)"]),
-            ),
-            (
-                "Look up the daily limit of Hong, and then look up the daily limit of Kim",
-                "daily_limit",
-                "user_name",
-                json!(["Hong", "Kim"]),
-            ),
-            // What says more of the same is no second call.
-            (
-                "List all drivers of the fleet. List the drivers of the fleet all together",
-                "list_drivers",
-                "",
-                json!([null]),
-            ),
-        ] {
-            let body =
-                json!({"input": input, "tools": ["calculator", "daily_limit", "list_drivers"]});
-            let run = app.post("/api/v1/runs", body).await.body;
-            let run = until_over(app, run).await;
-            assert_eq!(run["pending"], json!([]), "{input}: {run}");
-            let events = app.events(&run, "").await;
-            let calls = events.iter().filter(|it| it["event"] == "tool_call");
-            let calls: Vec<&Value> = calls.map(|it| &it["data"]).collect();
-            assert!(
-                calls.iter().all(|it| it["tool"] == tool),
-                "{input}: {calls:?}"
-            );
-            let given: Vec<&Value> = calls.iter().map(|it| &it["arguments"][member]).collect();
-            assert_eq!(json!(given), expected, "{input}");
-        }
-    })
-    .await;
-}
-
-/// Approves of whatever it asks about.
-async fn until_over(app: &TestApp, mut run: Value) -> Value {
-    while run["status"] == "needs_input" {
-        let asked = run["pending"][0].clone();
-        assert_eq!(asked["kind"], "approval", "{run}");
-        app.answer(&run, &asked, json!("yes")).await;
-        run = app.rests(&run).await;
-    }
-    run
 }
 
 /// What a run was not allowed to call is told, with what came of the calls before it.
