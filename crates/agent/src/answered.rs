@@ -24,6 +24,11 @@ pub fn answered(schema: &Value, answer: &Value, today: Date) -> Result<Value, St
         Value::String(text) => read_one(text, schema, today)?,
         other => other.clone(),
     };
+    checked(value, schema)
+}
+
+/// The value, if it is what the schema wants.
+fn checked(value: Value, schema: &Value) -> Result<Value, String> {
     let check = Schema::compile(schema).map_or(Ok(()), |schema| schema.check(&value));
     match check {
         Ok(()) => Ok(value),
@@ -71,13 +76,8 @@ pub fn is_required(form: &Value, name: &str) -> bool {
 
 /// What is wrong with a line as the answer to one member of a form.
 pub fn fault_of_line(line: &str, schema: &Value, today: Date) -> Option<String> {
-    let value = match read_one(line, schema, today) {
-        Ok(value) => value,
-        Err(why) => return Some(why),
-    };
-    let check = Schema::compile(schema).ok()?.check(&value).err()?;
-    let texts: Vec<String> = check.iter().map(ToString::to_string).collect();
-    Some(texts.join("; "))
+    let value = read_one(line, schema, today);
+    value.and_then(|it| checked(it, schema)).err()
 }
 
 fn of_text(fields: &[Field<'_>], text: &str, today: Date) -> Result<Value, String> {

@@ -2,8 +2,9 @@
 //! gives, somebody is asked for the rest, and what comes back is the answer.
 
 use crate::fill::{Missing, fill_for, forbids, is_foreign, several};
-use crate::state::{DECLINED, REJECTED};
+use crate::state::{REJECTED, why_rejected};
 use jiff::civil::Date;
+use providers::ToolResult;
 use selection::speech::{clauses, is_hangul, keys, refuses};
 use selection::{Item, Outcome};
 use serde_json::{Map, Value};
@@ -135,12 +136,18 @@ pub fn plan(request: &str, outcome: Outcome, chosen: &[Chosen<'_>], today: Date)
 /// The question whether a tool is meant by a request that wants something else by its words.
 #[must_use]
 pub fn doubt(request: &str, tool: &Item, why: &str) -> String {
-    let own = tool.description_user.as_deref();
-    let (name, about) = (&tool.name, own.unwrap_or(&tool.description));
+    let (name, about) = (&tool.name, about(tool));
     match is_korean(request) {
         true => format!("{why}. 그래도 `{name}`을(를) 호출할까요? (“{about}”)"),
         false => format!("{why}. Shall `{name}` be called all the same? (“{about}”)"),
     }
+}
+
+/// What a tool does, in the words for people where it has some.
+fn about(tool: &Item) -> &str {
+    tool.description_user
+        .as_deref()
+        .unwrap_or(&tool.description)
 }
 
 /// The call of a tool with what its part of the request surely gives.
@@ -191,26 +198,27 @@ fn unclear(request: &str, tool: Option<&Item>) -> String {
     let Some(tool) = tool else {
         return asked.to_owned();
     };
-    let own = tool.description_user.as_deref();
-    let about = own.unwrap_or(&tool.description);
+    let about = about(tool);
     match is_foreign(about, is_korean(request)) {
         true => format!("{asked} (`{}`의 설명: “{about}”)", tool.name),
         false => format!("{asked} `{}`: {about}", tool.name),
     }
 }
 
-/// What is said where a call could not be made because nobody told what is missing.
+/// What is said where a call could not be made because nobody told what is missing: why, unless they did not want to.
 #[must_use]
-pub fn unanswered(request: &str, tool: &str, missing: &[Missing], why: &str) -> String {
+pub fn unanswered(request: &str, tool: &str, missing: &[Missing], why: Option<&str>) -> String {
     let names: Vec<&str> = missing.iter().map(|it| it.name.as_str()).collect();
     let names = names.join(", ");
-    match (is_korean(request), why == DECLINED) {
-        (true, true) => {
+    match (is_korean(request), why) {
+        (true, None) => {
             format!("`{tool}`을(를) 호출하지 않았습니다. 답하지 않으신 값: {names}")
         }
-        (true, false) => format!("`{tool}`을(를) 호출하지 못했습니다. 빠진 값: {names} ({why})"),
-        (false, true) => format!("`{tool}` was not called: you did not want to give {names}"),
-        (false, false) => format!("`{tool}` was not called: {names} is missing ({why})"),
+        (true, Some(why)) => {
+            format!("`{tool}`을(를) 호출하지 못했습니다. 빠진 값: {names} ({why})")
+        }
+        (false, None) => format!("`{tool}` was not called: you did not want to give {names}"),
+        (false, Some(why)) => format!("`{tool}` was not called: {names} is missing ({why})"),
     }
 }
 
@@ -228,9 +236,10 @@ pub fn not_called(request: &str, tool: &str, limit: &str, why: &str) -> String {
 
 /// What is said of a call that did not work, or that a person did not let run.
 #[must_use]
-pub fn failed(request: &str, tool: &str, text: &str) -> String {
-    let why = text.strip_prefix(REJECTED);
-    match (why, is_korean(request)) {
+pub fn failed(request: &str, result: &ToolResult) -> String {
+    let (tool, text) = (&result.name, &result.text);
+    let is_rejected = result.code.as_deref() == Some(REJECTED);
+    match (is_rejected.then(|| why_rejected(text)), is_korean(request)) {
         (Some(why), true) => {
             format!(
                 "`{tool}`을(를) 호출하지 않았습니다. 확인을 맡은 사람이 허락하지 않았습니다{why}"

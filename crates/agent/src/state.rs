@@ -3,7 +3,7 @@
 
 mod decided;
 
-pub use decided::{DECLINED, REJECTED, declined, not_made, result_of_answer};
+pub use decided::{DECLINED, REJECTED, declined, not_made, result_of_answer, why_rejected};
 
 use crate::entry::{Began, CallResult, Decision, Ending, Entry, Pending, Status};
 use crate::limits::{AtLimit, Limits, Reached};
@@ -18,6 +18,14 @@ use std::collections::BTreeMap;
 pub struct Open {
     pub call: Call,
     pub phase: Phase,
+}
+
+/// A tool that was found for a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    pub tool: String,
+    /// What of the request it is for, where the built-in planner chose it.
+    pub part: Option<String>,
 }
 
 /// How far a call has come.
@@ -58,9 +66,7 @@ pub struct State {
     pub said: Vec<Said>,
     pub open: Vec<Open>,
     /// Tools that were found for the request.
-    pub planned: Option<Vec<String>>,
-    /// What of the request each of them is for, where the built-in planner chose them.
-    pub planned_parts: Vec<String>,
+    pub planned: Option<Vec<Planned>>,
     /// Skills that the model is told of.
     pub skills: Vec<Offered>,
     /// Tools that somebody let run for the rest of the run, and what they were then.
@@ -127,8 +133,11 @@ impl State {
                 self.began = Some(began.clone());
             }
             Entry::Plan { tools, parts, .. } => {
-                self.planned = Some(tools.clone());
-                self.planned_parts.clone_from(parts);
+                let planned = tools.iter().enumerate().map(|(place, tool)| Planned {
+                    tool: tool.clone(),
+                    part: parts.get(place).cloned(),
+                });
+                self.planned = Some(planned.collect());
             }
             Entry::Skills { skills } => self.skills.clone_from(skills),
             Entry::Shown { text, is_trusted } => {
@@ -264,6 +273,7 @@ impl State {
                 name: open.call.name,
                 text: result.text,
                 is_error: result.is_error,
+                code: result.code,
             }),
             _ => None,
         });
@@ -274,18 +284,17 @@ impl State {
     /// What the model is told of calls whose results nobody knows, where the run ended with some.
     pub fn unknown(&self) -> Option<Said> {
         let result = |open: &Open| {
-            let (text, is_error) = match &open.phase {
-                Phase::Done(result) => (result.text.clone(), result.is_error),
-                _ => (
-                    "The run ended before anything was known of this call".to_owned(),
-                    true,
-                ),
+            let unknown = "The run ended before anything was known of this call";
+            let (text, is_error, code) = match &open.phase {
+                Phase::Done(result) => (&*result.text, result.is_error, result.code.clone()),
+                _ => (unknown, true, None),
             };
             ToolResult {
                 call_id: open.call.id.clone(),
                 name: open.call.name.clone(),
-                text,
+                text: text.to_owned(),
                 is_error,
+                code,
             }
         };
         let results: Vec<ToolResult> = self.open.iter().map(result).collect();

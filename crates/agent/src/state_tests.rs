@@ -389,8 +389,8 @@ fn a_question_that_nobody_wants_to_answer_has_a_result() {
         panic!("{:?}", state.said);
     };
     assert_eq!(
-        (results[0].text.as_str(), results[0].is_error),
-        (DECLINED, true)
+        (results[0].code.as_deref(), results[0].is_error),
+        (Some(DECLINED), true)
     );
 }
 

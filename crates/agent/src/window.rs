@@ -209,7 +209,7 @@ mod tests {
             call_id: format!("c{i}"),
             name: "t".to_owned(),
             text: "y".repeat(400),
-            is_error: false,
+            ..ToolResult::default()
         };
         Said::Results((0..count).map(result).collect())
     }

@@ -66,11 +66,14 @@ pub enum Said {
 }
 
 /// What became of one call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
     pub call_id: String,
     pub name: String,
     pub text: String,
     #[serde(default)]
     pub is_error: bool,
+    /// Why it failed, in a word. The model is told the text alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }

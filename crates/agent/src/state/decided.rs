@@ -4,11 +4,23 @@ use super::{Cleared, Phase};
 use crate::entry::{CallResult, Decision, Pending, PendingKind};
 use serde_json::Value;
 
-/// How what is told of a call begins that somebody did not want.
-pub const REJECTED: &str = "The person who was asked did not let this call run";
+/// The code of a call that somebody did not want.
+pub const REJECTED: &str = "rejected";
 
-/// What is told of a question that somebody does not want to answer.
-pub const DECLINED: &str = "The person who was asked does not want to answer this";
+/// The code of a question that somebody does not want to answer.
+pub const DECLINED: &str = "declined";
+
+/// What is told of such a call, with the reason behind it.
+const NOT_ALLOWED: &str = "The person who was asked did not let this call run";
+
+/// What is told of such a question.
+const NOT_ANSWERED: &str = "The person who was asked does not want to answer this";
+
+/// The reason in what is told of a call that somebody did not want, with the colon before it; empty where none was given.
+#[must_use]
+pub fn why_rejected(text: &str) -> &str {
+    text.strip_prefix(NOT_ALLOWED).unwrap_or(text)
+}
 
 /// An answer as the model reads it.
 fn spoken(answer: &Value) -> String {
@@ -34,7 +46,7 @@ pub fn result_of_answer(pending: &Pending, answer: &Value) -> Option<CallResult>
 
 /// The result of a question that somebody does not want to answer.
 pub fn declined(pending: &Pending) -> CallResult {
-    CallResult::told(&pending.call, DECLINED, Some("declined"))
+    CallResult::told(&pending.call, NOT_ANSWERED, Some(DECLINED))
 }
 
 /// What cannot be read was never let in; it lets nothing run.
@@ -61,10 +73,10 @@ pub(super) fn after_answer(pending: &Pending, answer: &Value) -> Phase {
         Decision::Respond { text } => done(text, None),
         Decision::Reject { text } => {
             let why = match text {
-                Some(text) => format!("{REJECTED}: {text}"),
-                None => REJECTED.to_owned(),
+                Some(text) => format!("{NOT_ALLOWED}: {text}"),
+                None => NOT_ALLOWED.to_owned(),
             };
-            done(why, Some("rejected"))
+            done(why, Some(REJECTED))
         }
     }
 }

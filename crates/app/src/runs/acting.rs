@@ -167,7 +167,8 @@ impl Driver {
 
     /// The model is shown these tools from now on.
     fn show_more(&mut self, names: Vec<String>, because: String) {
-        let mut tools = self.journal.state.planned.clone().unwrap_or_default();
+        let planned = self.journal.state.planned.iter().flatten();
+        let mut tools: Vec<String> = planned.map(|it| it.tool.clone()).collect();
         let new: Vec<String> = names.into_iter().filter(|it| !tools.contains(it)).collect();
         if new.is_empty() {
             return;

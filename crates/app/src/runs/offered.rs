@@ -146,7 +146,8 @@ impl Driver {
         match found {
             Some(shown) => Offer::Tool(Arc::clone(shown.entry)),
             None => {
-                let known = self.journal.state.planned.clone().unwrap_or_default();
+                let known = self.journal.state.planned.iter().flatten();
+                let known: Vec<&str> = known.map(|it| it.tool.as_str()).collect();
                 let known = match known.len() {
                     0 => "none".to_owned(),
                     _ => known.join(", "),
@@ -217,8 +218,8 @@ impl Driver {
         let app = &self.journal.app;
         let (policy, catalogue) = (app.executor.policy.load(), app.executor.catalogue.load());
         let planned = self.journal.state.planned.iter().flatten();
-        let tools = planned.filter_map(|name| {
-            let shown = policy.find(&catalogue, &self.caller, name)?;
+        let tools = planned.filter_map(|it| {
+            let shown = policy.find(&catalogue, &self.caller, &it.tool)?;
             let usable = may_call(&policy, &self.caller, shown.entry);
             usable.then(|| described(&shown))
         });

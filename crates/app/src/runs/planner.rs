@@ -9,10 +9,9 @@ use agent::answered::given;
 use agent::entry::{Entry, RunError};
 use agent::fill::{Missing, form};
 use agent::planner::{
-    Plan, Planned, Told, all_declined, all_rejected, answer, failed, not_called, refused,
-    unanswered,
+    self, Plan, Told, all_declined, all_rejected, answer, failed, not_called, refused, unanswered,
 };
-use agent::state::{DECLINED, REJECTED};
+use agent::state::{DECLINED, Planned, REJECTED};
 use catalog::tool::Tool;
 use jiff::civil::Date;
 use providers::{Arguments, Call, Said, Stop, ToolResult, Turn};
@@ -50,7 +49,7 @@ impl Driver {
             return self.chosen().await;
         };
         match (&before.calls[..], &results[..]) {
-            ([call], [result]) if is_unclear(call) && result.text == DECLINED => {
+            ([call], [result]) if is_unclear(call) && is_coded(result, DECLINED) => {
                 Ok(spoken(refused(&self.request()).to_owned()))
             }
             // Nobody could be asked.
@@ -60,7 +59,7 @@ impl Driver {
             // What was meant was not clear; now more is said.
             ([call], _) if is_unclear(call) => self.chosen().await,
             ([call], [result]) if is_doubt(call) && !is_yes(result) => {
-                let is_unheard = result.is_error && result.text != DECLINED;
+                let is_unheard = result.is_error && !is_coded(result, DECLINED);
                 Ok(spoken(match is_unheard {
                     true => result.text.clone(),
                     false => refused(&self.request()).to_owned(),
@@ -70,10 +69,17 @@ impl Driver {
         }
     }
 
-    /// Whether everything that was called has failed: then nothing is done. What a person did not want is no failure.
+    /// Whether everything that was called has failed, or could not be called as it is not there any more: then nothing is done.
+    /// What a person did not want is no failure.
     fn nothing_worked(&self) -> bool {
-        let mut called = self.called().filter(|it| !is_rejected(it)).peekable();
-        called.peek().is_some() && called.all(|it| it.is_error)
+        let called = self.called().filter(|it| !is_coded(it, REJECTED));
+        let mut called = called.peekable();
+        if called.peek().is_some() {
+            return called.all(|it| it.is_error);
+        }
+        let catalogue = self.journal.app.executor.catalogue.load();
+        let mut planned = self.journal.state.planned.iter().flatten();
+        planned.any(|it| catalogue.find(&it.tool).is_none())
     }
 
     /// That a person let none of the calls run, or would not say what they need: the run is done, and did nothing.
@@ -81,12 +87,12 @@ impl Driver {
         let mut called = self.called().peekable();
         if called.peek().is_none() {
             let all = self.turns().flat_map(|(_, results)| results);
-            let is_declined = all.into_iter().any(|it| it.text == DECLINED);
+            let is_declined = all.into_iter().any(|it| is_coded(it, DECLINED));
             return is_declined.then(|| RunError::new("declined", all_declined(&self.request())));
         }
         let why = all_rejected(&self.request());
         called
-            .all(is_rejected)
+            .all(|it| is_coded(it, REJECTED))
             .then(|| RunError::new("rejected", why))
     }
 
@@ -175,14 +181,15 @@ impl Driver {
     /// The next call of the plan, one after the other as the request asks for them: each may have to wait for somebody. Where
     /// all are made, what came of them.
     fn next_turn(&self) -> Turn {
-        let tools = self.journal.state.planned.clone().unwrap_or_default();
         let (app, request) = (&self.journal.app, self.request());
+        let planned = &self.journal.state.planned;
         let mut left = Vec::new();
-        for (place, tool) in tools.iter().enumerate() {
+        for (place, Planned { tool, part }) in planned.iter().flatten().enumerate() {
             if self.told_at(place, tool).next().is_some() {
                 continue;
             }
-            let Some(planned) = app.call_for(&self.part(place), tool, self.day()) else {
+            let part = part.clone().unwrap_or_else(|| self.whole_request());
+            let Some(planned) = app.call_for(&part, tool, self.day()) else {
                 left.push(format!("'{tool}' is not there any more"));
                 continue;
             };
@@ -199,7 +206,7 @@ impl Driver {
             };
             match with_told(&planned, told) {
                 Ok(arguments) => return self.calls([(place, call_of(tool, arguments))]),
-                Err(why) => left.push(unanswered(&request, tool, &planned.missing, &why)),
+                Err(why) => left.push(unanswered(&request, tool, &planned.missing, why.as_deref())),
             }
         }
         let told = Some(self.composed()).filter(|it| !it.is_empty());
@@ -208,8 +215,9 @@ impl Driver {
 
     /// What of the request the call at this place of the plan is for.
     fn part(&self, place: usize) -> String {
-        let part = self.journal.state.planned_parts.get(place);
-        part.cloned().unwrap_or_else(|| self.whole_request())
+        let planned = self.journal.state.planned.as_ref();
+        let part = planned.and_then(|it| it.get(place)?.part.clone());
+        part.unwrap_or_else(|| self.whole_request())
     }
 
     /// The calls of a tool, or questions, that this place of the plan has led to, with what came of them. What was not clear
@@ -259,7 +267,7 @@ impl Driver {
         let told = self.called().map(|it| Told {
             tool: it.name.clone(),
             text: match it.is_error {
-                true => failed(&request, &it.name, &it.text),
+                true => failed(&request, it),
                 false => it.text.clone(),
             },
             is_error: it.is_error,
@@ -268,9 +276,9 @@ impl Driver {
     }
 }
 
-/// Whether it did not run since a person did not want it.
-fn is_rejected(result: &ToolResult) -> bool {
-    result.is_error && result.text.starts_with(REJECTED)
+/// Whether this is why it did not work.
+fn is_coded(result: &ToolResult, code: &str) -> bool {
+    result.code.as_deref() == Some(code)
 }
 
 fn spoken(text: String) -> Turn {
@@ -302,16 +310,17 @@ fn is_yes(result: &ToolResult) -> bool {
     !result.is_error && result.text == "true"
 }
 
-/// The arguments of a call, with what somebody has told of them since; or why nobody did.
+/// The arguments of a call, with what somebody has told of them since; or why nobody did, unless they did not want to.
 fn with_told(
-    planned: &Planned,
+    planned: &planner::Planned,
     told: &ToolResult,
-) -> std::result::Result<Map<String, Value>, String> {
+) -> std::result::Result<Map<String, Value>, Option<String>> {
     if told.is_error {
-        return Err(told.text.clone());
+        let is_declined = is_coded(told, DECLINED);
+        return Err((!is_declined).then(|| told.text.clone()));
     }
     let mut arguments = planned.arguments.clone();
-    arguments.extend(given(&planned.missing, &told.text)?);
+    arguments.extend(given(&planned.missing, &told.text).map_err(Some)?);
     Ok(arguments)
 }
 

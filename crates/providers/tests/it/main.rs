@@ -128,5 +128,6 @@ fn result(call_id: &str, text: &str, is_error: bool) -> ToolResult {
         name: "math.add".to_owned(),
         text: text.to_owned(),
         is_error,
+        code: None,
     }
 }

@@ -114,6 +114,22 @@ async fn a_tool_of_the_plan_is_called_with_its_input() {
     .await;
 }
 
+/// A plan has one input for each tool, so the second call is left, and that is said.
+#[tokio::test]
+async fn a_tool_that_two_parts_of_a_query_need_is_called_once_and_that_is_said() {
+    on(json!([]), Policy::default(), async |app: &TestApp| {
+        let query = "2^10 and the square root of 2";
+        let state = run(app, json!({"query": query})).await;
+        assert_eq!(state["plan"]["tools"], json!(["calculator"]), "{state}");
+        assert_eq!(state["tool_results"].as_array().unwrap().len(), 1);
+        assert_eq!(state["tool_results"][0]["result"], json!(1024));
+        let note = state["notes"][0].as_str().unwrap();
+        assert!(note.contains("'calculator' is called once"), "{note}");
+        assert!(note.contains("square root of 2"), "{note}");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn an_empty_plan_is_skipped() {
     on(json!([]), Policy::default(), async |app: &TestApp| {

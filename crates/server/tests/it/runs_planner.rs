@@ -407,6 +407,19 @@ async fn a_run_whose_only_call_never_began_has_failed_unless_somebody_wanted_tha
         let failed = app.rests(&run).await;
         assert_eq!(failed["status"], "failed", "{failed}");
         assert_eq!(failed["error"]["code"], "tools_failed", "{failed}");
+        // The same where it is gone before its arguments are told.
+        let about = "Files the quarterly report of the warehouse";
+        let quarter = json!({"quarter": {"type": "integer"}});
+        tool(app, "file_report", about, quarter).await;
+        let run = begin(app, "File the quarterly report", "file_report").await;
+        let path = "/api/v1/tools/file_report";
+        let gone = app.as_key(ADMIN, "DELETE", path, Value::Null).await;
+        assert_eq!(gone.status, 204, "{}", gone.body);
+        app.answer(&run, &run["pending"][0], json!("3")).await;
+        let failed = app.rests(&run).await;
+        assert_eq!(failed["error"]["code"], "tools_failed", "{failed}");
+        let why = failed["error"]["message"].as_str().unwrap();
+        assert!(why.contains("'file_report' is not there any more"), "{why}");
     })
     .await;
 }

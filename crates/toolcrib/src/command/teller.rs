@@ -2,7 +2,7 @@
 
 use super::tools::text;
 use crate::out::{Out, Paint, printable};
-use agent::state::{DECLINED, REJECTED};
+use agent::state::{DECLINED, REJECTED, why_rejected};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::io::Write;
@@ -123,10 +123,13 @@ impl<'a> Teller<'a> {
 /// How a call ended. What is said to the model of one that somebody did not want is not said to whoever reads along.
 fn result(data: &Value) -> String {
     let told = text(data, "text");
-    match (data["is_error"] == true, told.strip_prefix(REJECTED)) {
-        (true, None) if told == DECLINED => "✗ not answered".to_owned(),
-        (true, Some(why)) => format!("✗ not called: somebody rejected it{}", short(why)),
-        (true, None) => format!("✗ {}", short(&told.replace('\n', "; "))),
+    match (data["is_error"] == true, data["code"].as_str()) {
+        (true, Some(DECLINED)) => "✗ not answered".to_owned(),
+        (true, Some(REJECTED)) => {
+            let why = short(why_rejected(told));
+            format!("✗ not called: somebody rejected it{why}")
+        }
+        (true, _) => format!("✗ {}", short(&told.replace('\n', "; "))),
         (false, _) => format!("← {}", short(told)),
     }
 }
@@ -171,11 +174,23 @@ mod tests {
     #[test]
     fn an_end_is_told_in_words() {
         let end = |text: &str, is_error: bool| json!({"call_id": "a", "tool": "pay", "text": text, "is_error": is_error});
+        let coded = |text: &str, code: &str| {
+            let mut data = end(text, true);
+            data["code"] = json!(code);
+            data
+        };
+        let rejected = "The person who was asked did not let this call run: not today";
         for (data, expected) in [
             (
-                end(&format!("{REJECTED}: not today"), true),
+                coded(rejected, REJECTED),
                 "✗ not called: somebody rejected it: not today",
             ),
+            // A tool may say the same.
+            (
+                coded("The person who was asked does not want to", "tool_error"),
+                "✗ The person who was asked does not want to",
+            ),
+            (coded("No.", DECLINED), "✗ not answered"),
             (
                 end("Blocked\nAsk an admin.", true),
                 "✗ Blocked; Ask an admin.",

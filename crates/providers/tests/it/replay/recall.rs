@@ -135,6 +135,7 @@ impl Recalling<'_> {
             call_id,
             text,
             is_error,
+            code: None,
         };
         match self.request.said.last_mut() {
             Some(Said::Results(results)) => results.push(result),
