@@ -81,8 +81,14 @@ pub fn fault_of_line(line: &str, schema: &Value, today: Date) -> Option<String> 
 }
 
 fn of_text(fields: &[Field<'_>], text: &str, today: Date) -> Result<Value, String> {
-    if let Ok(Value::Object(given)) = serde_json::from_str(text) {
-        return by_name(fields, &given, today);
+    match serde_json::from_str(text) {
+        Ok(Value::Object(given)) => return by_name(fields, &given, today),
+        Err(error) if text.trim_start().starts_with('{') => {
+            let (line, column) = (error.line(), error.column());
+            let why = format!("the JSON is broken at line {line}, column {column}");
+            return Err(format!("{why}; {}", expected(fields)));
+        }
+        _ => {}
     }
     let kept = |part: &&str| !part.is_empty();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(kept).collect();

@@ -14,6 +14,8 @@ pub enum Contrary {
     Undoes,
     /// Something is to be done, and the tool only looks something up.
     Does,
+    /// It is asked how much it is in a week, and the tool knows it for a day.
+    Spans,
 }
 
 impl Contrary {
@@ -34,6 +36,10 @@ impl Contrary {
                 "The request wants something done, and the tool only looks something up"
             }
             (Contrary::Does, true) => "요청은 무언가를 해 달라는 뜻인데, 이 도구는 조회만 합니다",
+            (Contrary::Spans, false) => {
+                "The request speaks of another span of time than the tool does"
+            }
+            (Contrary::Spans, true) => "요청에서 말하는 기간이 이 도구가 말하는 기간과 다릅니다",
         }
     }
 }
@@ -108,6 +114,15 @@ const ORDERS_KOREAN: [&str; 22] = [
     "취소", "예약", "등록", "수정", "이체", "송금", "결제", "환불", "생성", "만들",
 ];
 
+/// Spans of time that something is counted in, as both languages say them.
+const SPANS: [&[&str]; 5] = [
+    &["hourly", "an hour", "per hour", "시간당"],
+    &["daily", "a day", "per day", "일일", "하루"],
+    &["weekly", "a week", "per week", "일주일", "주간", "매주"],
+    &["monthly", "a month", "per month", "한 달", "월간", "매월"],
+    &["yearly", "annual", "a year", "per year", "연간", "매년"],
+];
+
 /// Whether every part of a request wants something else than the tool does.
 #[must_use]
 pub fn contrary(request: &str, tool: &Doer<'_>) -> Option<Contrary> {
@@ -127,6 +142,7 @@ fn of_part(part: &str, tool: &Doer<'_>) -> Option<Contrary> {
         () if deed > 0.0 && is_order(&small) => Some(Contrary::Does),
         () if does && is_question(&small) => Some(Contrary::Asks),
         () if does && undoes(&small) && !says_undoing(tool) => Some(Contrary::Undoes),
+        () if deed > 0.0 && is_other_span(&small, tool) => Some(Contrary::Spans),
         () => None,
     }
 }
@@ -160,7 +176,20 @@ fn says_undoing(tool: &Doer<'_>) -> bool {
     UNDOING.iter().any(|it| name.contains(it)) || said.iter().any(|it| undoes(it))
 }
 
-fn is_order(small: &str) -> bool {
+/// Whether it is for another span than the only one that the tool speaks of.
+fn is_other_span(small: &str, tool: &Doer<'_>) -> bool {
+    let spans = |text: &str| {
+        let is_said = |span: &&&[&str]| span.iter().any(|it| begins(text, it));
+        SPANS.iter().filter(is_said).collect::<Vec<_>>()
+    };
+    let [one, other] = tool.descriptions;
+    let said = format!("{} {one} {other}", tool.name.replace('_', " "));
+    let own = spans(&said.to_lowercase());
+    own.len() == 1 && spans(small).iter().any(|it| !own.contains(it))
+}
+
+/// Whether a text in small letters is an order that changes something.
+pub(crate) fn is_order(small: &str) -> bool {
     let mut words = small.split(|c: char| c.is_whitespace() || c == ',');
     let first = words.find(|it| !it.is_empty() && !POLITE.contains(it));
     if first.is_some_and(|it| ORDERS.contains(&it)) {
@@ -239,6 +268,19 @@ mod tests {
             ("kim에게 메일 보내 주세요", &limit, Some(Contrary::Does)),
             ("What is the daily limit of hong?", &limit, None),
             ("hong의 일일 제한량 알려줘", &limit, None),
+            (
+                "How many calls a week may hong make?",
+                &limit,
+                Some(Contrary::Spans),
+            ),
+            (
+                "kim이 일주일에 몇 번 호출할 수 있어?",
+                &limit,
+                Some(Contrary::Spans),
+            ),
+            ("hourly limit of hong", &limit, Some(Contrary::Spans)),
+            ("How many calls a day may hong make?", &limit, None),
+            ("Book the lab for a week", &book, None),
             ("Delete user 42", &delete, None),
             ("Cancel the alarm and book the large room", &book, None),
         ] {

@@ -20,6 +20,9 @@ pub enum Entry {
         /// What of the request each of them is for, where the built-in planner chose them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         parts: Vec<String>,
+        /// What of the request nothing was found for, as far as it is to be done.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left: Vec<String>,
     },
     /// Which skills the model is told of and may load.
     Skills {

@@ -83,6 +83,11 @@ pub(crate) fn forbids(request: &str) -> bool {
     doubt::is_forbidding(&said::Said::new(request))
 }
 
+/// Whether something in a request stands in marks.
+pub(crate) fn has_marks(request: &str) -> bool {
+    !said::Said::new(request).quotes.is_empty()
+}
+
 /// The calculation that a request is, every word of it; nothing where that is not certain.
 #[must_use]
 pub fn calculation(request: &str) -> Option<String> {

@@ -7,6 +7,7 @@ pub mod contrary;
 pub mod entry;
 pub mod fill;
 pub mod limits;
+pub mod parts;
 pub mod planner;
 pub mod result;
 pub mod skill;

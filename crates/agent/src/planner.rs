@@ -1,11 +1,11 @@
 //! What is done with a request where no model thinks: the tools that were chosen for it are called with what it surely
 //! gives, somebody is asked for the rest, and what comes back is the answer.
 
-use crate::fill::{Missing, fill_for, forbids, is_foreign, several};
+use crate::fill::{Missing, fill_for, is_foreign};
 use crate::state::{REJECTED, why_rejected};
 use jiff::civil::Date;
 use providers::ToolResult;
-use selection::speech::{clauses, is_hangul, keys, refuses};
+use selection::speech::{is_hangul, keys, refuses};
 use selection::{Item, Outcome};
 use serde_json::{Map, Value};
 
@@ -47,61 +47,6 @@ pub struct Told {
     pub tool: String,
     pub text: String,
     pub is_error: bool,
-}
-
-/// The parts of a request that may each need a call of their own.
-#[must_use]
-pub fn parts(request: &str) -> Vec<&str> {
-    several(request).unwrap_or_else(|| clauses(request))
-}
-
-/// The same for so many tools, one for each; all of the request for each of them where it has not as many parts.
-#[must_use]
-pub fn parts_of(request: &str, tools: usize) -> Vec<&str> {
-    let parts = clauses(request);
-    match tools > 1 && parts.len() == tools {
-        true => parts,
-        false => vec![request; tools],
-    }
-}
-
-/// How a part begins that says what is to be done instead of the one before it, or only if that fails.
-const TURNING: [&str; 22] = [
-    "otherwise",
-    "or",
-    "if",
-    "unless",
-    "else",
-    "no",
-    "not",
-    "sorry",
-    "instead",
-    "rather",
-    "actually",
-    "wait",
-    "but",
-    "아니면",
-    "안",
-    "안되면",
-    "아니",
-    "혹은",
-    "또는",
-    "대신",
-    "말고",
-    "만약",
-];
-
-/// Whether a part of a request wants something of its own, whatever the others want: it turns none of them round, and is no order
-/// to leave something.
-#[must_use]
-pub fn stands_alone(part: &str) -> bool {
-    let small = part.to_lowercase();
-    let mut words = small
-        .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
-        .filter(|it| !it.is_empty());
-    let turns = words.next().is_none_or(|it| TURNING.contains(&it));
-    let is_instead = words.any(|it| it == "instead");
-    !turns && !is_instead && !forbids(part)
 }
 
 /// What to do with a request for which these tools were chosen, in its order.
@@ -234,6 +179,15 @@ pub fn not_called(request: &str, tool: &str, limit: &str, why: &str) -> String {
     }
 }
 
+/// What is said of a part of a request that nothing was found for.
+#[must_use]
+pub fn not_done_of(request: &str, part: &str) -> String {
+    match is_korean(request) {
+        true => format!("하지 않은 일 (맞는 도구를 찾지 못했습니다): {part}"),
+        false => format!("Not done (no tool was found for it): {part}"),
+    }
+}
+
 /// What is said of a call that did not work, or that a person did not let run.
 #[must_use]
 pub fn failed(request: &str, result: &ToolResult) -> String {
@@ -287,6 +241,7 @@ pub fn answer(told: &[Told]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parts::parts_of;
     use jiff::civil::date;
     use selection::Parameter;
     use serde_json::json;
@@ -379,24 +334,6 @@ mod tests {
             panic!("something");
         };
         assert!(is_korean(&text));
-    }
-
-    #[test]
-    fn a_part_that_turns_another_round_is_none_of_its_own() {
-        for (part, expected) in [
-            ("look up the limit of kim", true),
-            ("kim의 한도를 알려줘", true),
-            ("otherwise book the red room", false),
-            ("or book the red room", false),
-            ("No, book the red room instead", false),
-            ("book the red one instead", false),
-            ("안 되면 빨간 회의실 예약해줘", false),
-            ("아니면 빨간 회의실", false),
-            ("Do not book the small room, please", false),
-            ("작은 회의실은 예약하지 마", false),
-        ] {
-            assert_eq!(stands_alone(part), expected, "{part}");
-        }
     }
 
     #[test]

@@ -67,6 +67,8 @@ pub struct State {
     pub open: Vec<Open>,
     /// Tools that were found for the request.
     pub planned: Option<Vec<Planned>>,
+    /// What of the request nothing was found for.
+    pub left: Vec<String>,
     /// Skills that the model is told of.
     pub skills: Vec<Offered>,
     /// Tools that somebody let run for the rest of the run, and what they were then.
@@ -132,7 +134,10 @@ impl State {
                 self.began_at = at;
                 self.began = Some(began.clone());
             }
-            Entry::Plan { tools, parts, .. } => {
+            Entry::Plan {
+                tools, parts, left, ..
+            } => {
+                self.left.clone_from(left);
                 let planned = tools.iter().enumerate().map(|(place, tool)| Planned {
                     tool: tool.clone(),
                     part: parts.get(place).cloned(),

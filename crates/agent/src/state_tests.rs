@@ -329,6 +329,7 @@ fn documents_are_looked_for_once_whatever_came_of_it() {
         tools: Vec::new(),
         because: String::new(),
         parts: Vec::new(),
+        left: Vec::new(),
     };
     for (entry, expected) in [
         (shown, true),

@@ -1,9 +1,12 @@
 //! What a request needs where no model thinks: the tools that selection finds, with the arguments that it surely gives.
 
+mod by_part;
+
 use crate::App;
 use crate::error::Result;
 use crate::select::{Request, item};
 use agent::fill::calculation;
+use agent::parts::parts_of;
 use agent::planner::{self, Chosen, Plan, plan};
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
@@ -32,6 +35,8 @@ pub struct Planned {
     pub tools: Vec<String>,
     /// What spoke for them.
     pub because: String,
+    /// What of the request nothing was found for, as far as it is to be done: whoever asked has to be told.
+    pub left: Vec<String>,
     /// What to know of how this came about.
     pub notes: Vec<String>,
 }
@@ -56,6 +61,7 @@ impl App {
                 plan: self.plan_for(request, Outcome::None, &[], day),
                 tools: Vec::new(),
                 because: "there is no tool that may be called".to_owned(),
+                left: Vec::new(),
                 notes: Vec::new(),
             });
         }
@@ -66,8 +72,7 @@ impl App {
             ..Request::default()
         };
         let whole = self.planned_as_one(caller, &asked, day).await?;
-        let of_parts = self.of_parts(caller, &asked, &whole, day).await?;
-        Ok(of_parts.unwrap_or(whole.planned))
+        self.planned_by_part(caller, &asked, whole, day).await
     }
 
     /// The plan for a request with the tools that are found for all of it.
@@ -92,6 +97,7 @@ impl App {
                 plan,
                 tools,
                 because: selection.because,
+                left: Vec::new(),
                 notes: selection.notes,
             },
         };
@@ -117,6 +123,7 @@ impl App {
                     plan,
                     tools,
                     because: format!("the request is a calculation; {}", best.why),
+                    left: Vec::new(),
                     notes: found.planned.notes,
                 };
                 break;
@@ -147,106 +154,26 @@ impl App {
         }
     }
 
-    /// The calls that the parts of a request need, each found for its part alone, where that finds more than all of them
-    /// together did: a tool that two parts need, and a calculation, however much better other parts fit their tools. None
-    /// where it does not.
-    async fn of_parts(
-        self: &Arc<Self>,
-        caller: &Arc<Caller>,
-        asked: &Request,
-        whole: &AsOne,
-        day: Date,
-    ) -> Result<Option<Planned>> {
-        let parts = planner::parts(&asked.query);
-        let chosen = match whole.outcome {
-            Outcome::Call => &whole.planned.tools[..],
-            _ => &[],
-        };
-        let sums = parts.iter().filter(|it| calculation(it).is_some()).count();
-        // Where it was not clear what the whole wants, only what is nothing but calculations is taken apart.
-        let may_be = whole.outcome == Outcome::Call || sums == parts.len();
-        if parts.len() < 2 || chosen.len() >= parts.len() || !may_be {
-            return Ok(None);
-        }
-        let mut found: Vec<Option<String>> = Vec::new();
-        let mut calls: Vec<planner::Planned> = Vec::new();
-        for part in &parts {
-            let own = Request {
-                query: part.trim_start_matches([',', ' ']).to_owned(),
-                ..asked.clone()
-            };
-            let of_part = self.planned_as_one(caller, &own, day).await?;
-            let tool = of_part.planned.tools.into_iter().next();
-            found.push(tool.filter(|_| of_part.outcome == Outcome::Call));
-            if let Plan::Calls(own) = of_part.planned.plan
-                && of_part.outcome == Outcome::Call
-            {
-                let is_sure = |it: &planner::Planned| {
-                    it.missing.is_empty() && self.contrary_to(&it.part, &it.tool).is_none()
-                };
-                calls.extend(own.into_iter().take(1).filter(is_sure));
-            }
-        }
-        let stand_alone = parts[1..].iter().all(|it| planner::stands_alone(it));
-        if calls.len() == parts.len() && stand_alone && self.differ(&calls) {
-            return Ok(Some(Planned {
-                tools: calls.iter().map(|it| it.tool.clone()).collect(),
-                plan: Plan::Calls(calls),
-                because: "each part of the request has a tool of its own".to_owned(),
-                notes: whole.planned.notes.clone(),
-            }));
-        }
-        if chosen.is_empty() || sums == 0 {
-            return Ok(None);
-        }
-        // Nothing that was chosen for the whole is lost: it belongs to a part that says too little by itself.
-        let is_left = |tool: &&String| found.iter().flatten().all(|it| it != *tool);
-        let mut left: Vec<String> = chosen.iter().filter(is_left).cloned().collect();
-        left.reverse();
-        let mut tools: Vec<String> = Vec::new();
-        for tool in found {
-            let tool = tool.or_else(|| left.pop());
-            tools.extend(tool.filter(|it| !tools.contains(it)));
-        }
-        left.reverse();
-        tools.extend(left);
-        Ok(Some(Planned {
-            plan: self.plan_for(&asked.query, Outcome::Call, &tools, day),
-            tools,
-            because: whole.planned.because.clone(),
-            notes: whole.planned.notes.clone(),
-        }))
-    }
-
-    /// Whether no two calls are of one tool for one thing: a sentence that says more of what the one before it wants is no
-    /// second call.
-    fn differ(&self, calls: &[planner::Planned]) -> bool {
-        let catalogue = self.executor.catalogue.load();
-        let what = |call: &planner::Planned| {
-            let schema = catalogue.find(&call.tool).map(|it| it.offered_schema());
-            let required = schema.and_then(|it| it["required"].as_array().cloned());
-            let required = required.unwrap_or_default();
-            let counts =
-                |name: &String| required.is_empty() || required.iter().any(|it| it == name);
-            let mut what = call.arguments.clone();
-            what.retain(|name, _| counts(name));
-            what
-        };
-        calls.iter().enumerate().all(|(at, call)| {
-            let mut before = calls[..at].iter().filter(|it| it.tool == call.tool);
-            before.all(|it| {
-                let (one, other) = (what(it), what(call));
-                one != other && !one.is_empty() && !other.is_empty()
-            })
-        })
-    }
-
     /// What to do with a request for which these tools were chosen.
     fn plan_for(&self, request: &str, outcome: Outcome, tools: &[String], today: Date) -> Plan {
+        let parts = parts_of(request, tools.len());
+        let tools = tools.iter().map(String::as_str);
+        let chosen: Vec<(&str, &str)> = tools.zip(parts).collect();
+        self.plan_with(request, outcome, &chosen, today)
+    }
+
+    /// The same for tools that were each chosen for a part of it.
+    fn plan_with(
+        &self,
+        request: &str,
+        outcome: Outcome,
+        chosen: &[(&str, &str)],
+        today: Date,
+    ) -> Plan {
         let catalogue = self.executor.catalogue.load();
-        let parts = planner::parts_of(request, tools.len());
-        let known = tools.iter().zip(parts);
-        let known = known.filter_map(|(tool, part)| Some((catalogue.find(tool)?, part)));
+        let known = chosen
+            .iter()
+            .filter_map(|(tool, part)| Some((catalogue.find(tool)?, *part)));
         let known: Vec<_> = known
             .map(|(it, part)| (self.item(it), it.offered_schema(), part))
             .collect();

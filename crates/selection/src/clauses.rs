@@ -226,6 +226,12 @@ const NOUNS: [&str; 29] = [
 /// What a verb does not go on with, though it ends so: wishes, what lasts, and what is not done.
 const LASTING: [&str; 6] = ["싶", "있", "계", "나서", "말", "보니"];
 
+/// Whether a word in small letters asks for something to be done, where a part of a request begins with it.
+#[must_use]
+pub fn begins_a_wish(word: &str) -> bool {
+    VERBS.binary_search(&word).is_ok()
+}
+
 /// The clauses of a request; none, where it is one.
 #[must_use]
 pub fn clauses(request: &str) -> Vec<&str> {
@@ -300,7 +306,7 @@ fn cuts(request: &str) -> Vec<usize> {
             "does ", "do ", "can ", "could ", "any ", "also ",
         ];
         let asks = asks.iter().any(|it| rest.starts_with(it));
-        let is_done = next.is_some_and(|verb| VERBS.binary_search(&verb).is_ok());
+        let is_done = next.is_some_and(begins_a_wish);
         if (is_done || asks) && !is_quoted(at) {
             cuts.push(at);
         }

@@ -64,7 +64,7 @@ pub use why::Why;
 /// How people say things, for whoever reads a request more closely than to choose a tool.
 pub mod speech {
     pub use crate::asking::{ASKING, ASKING_KOREAN, PARTICLES, VERBS};
-    pub use crate::clauses::clauses;
+    pub use crate::clauses::{begins_a_wish, clauses};
     pub use crate::lexicon::{CURRENCIES, DAYS, FILES, LANGUAGES};
     pub use crate::manner::refuses;
     pub use crate::own::own_words;

@@ -19,7 +19,7 @@ pub(crate) use connecting::{Connect, Mcp, McpClient};
 pub(crate) use exchange::{
     Apply, CustomExport, CustomImport, Export, ExportAudit, ExportLog, Import, OpenApiImport,
 };
-pub(crate) use runs::{Run, Runs};
+pub(crate) use runs::{Run, Runs, with_requests};
 pub(crate) use servers::Servers;
 pub(crate) use skills::Skills;
 pub(crate) use sources::Sources;

@@ -30,7 +30,8 @@ fn main() -> ExitCode {
     if let Some(done) = worker::run(std::env::args_os()) {
         return done;
     }
-    let cli = match Cli::try_parse() {
+    let arguments = cli::with_requests(std::env::args_os().collect());
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(usage) => return misused(&usage),
     };

@@ -25,6 +25,8 @@ pub(crate) enum Cause {
     Usage,
     Configuration,
     Unreachable,
+    /// Somebody pressed Ctrl-C.
+    Interrupted,
 }
 
 impl Cause {
@@ -34,6 +36,8 @@ impl Cause {
             Cause::Usage => 2,
             Cause::Configuration => 3,
             Cause::Unreachable => 4,
+            // As shells tell of whom SIGINT has ended.
+            Cause::Interrupted => 130,
         }
     }
 
@@ -44,6 +48,7 @@ impl Cause {
             Cause::Usage => "invalid_request",
             Cause::Configuration => "configuration_invalid",
             Cause::Unreachable => "server_unreachable",
+            Cause::Interrupted => "interrupted",
         }
     }
 }

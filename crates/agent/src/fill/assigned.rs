@@ -216,7 +216,7 @@ fn wants_key(wanted: &Wanted<'_>) -> bool {
 }
 
 /// Where a number stands that is still to be said: `something`, `another number`, `무언가`.
-fn unsaid<'s>(said: &'s Said<'_>) -> impl Iterator<Item = Number> + 's {
+pub(crate) fn unsaid<'s>(said: &'s Said<'_>) -> impl Iterator<Item = Number> + 's {
     let is_unsaid = |at: usize| {
         let before = said.previous(at).map_or("", |it| it.stem.as_str());
         match said.words[at].stem.as_str() {
@@ -328,7 +328,7 @@ fn is_order_certain(said: &Said<'_>, wanted: &[&Wanted<'_>], numbers: &[&Number]
 }
 
 /// `num1, num2`, `a, b`, `first, second`, `width, height` of `300x200`.
-fn is_sequence(wanted: &[&Wanted<'_>]) -> bool {
+pub(crate) fn is_sequence(wanted: &[&Wanted<'_>]) -> bool {
     let names: Vec<&str> = wanted.iter().map(|it| it.spoken.as_str()).collect();
     let counted = |names: &[&str]| {
         let digits = |it: &str| {

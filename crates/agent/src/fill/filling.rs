@@ -1,6 +1,6 @@
 //! The filling of one tool's parameters from one request, sort by sort: those first that few values fit.
 
-use super::assigned::assigned;
+use super::assigned::{assigned, is_sequence, unsaid};
 use super::days::Times;
 use super::doubt::is_denied;
 use super::mentions::mentions;
@@ -164,6 +164,9 @@ impl<'a> Filling<'a> {
                 .any(|own| matches!(own, "unit" | "currency"))
         });
         let params: Vec<&Wanted<'_>> = open.iter().map(|at| &self.wanted[*at]).collect();
+        if formula::computes(&self.about) && is_sequence(&params) && !self.is_all_said(&given) {
+            return;
+        }
         let is_exact = self.formula.is_some();
         let pairs = assigned(&self.said, &params, &given, has_unit_beside, is_exact);
         for (which, number) in pairs {
@@ -175,6 +178,30 @@ impl<'a> Filling<'a> {
                 self.only(|it| it.shape == Shape::Numbers, Value::Array(list));
             }
         }
+    }
+
+    /// Whether a request to calculate says nothing that these numbers alone would leave out: the sign of one (`minus 5 times 3`),
+    /// or what is to be done with one before (`2 by the square root of 9`).
+    fn is_all_said(&self, given: &[numbers::Number]) -> bool {
+        if let Some(formula) = &self.formula {
+            let negative = given.iter().filter(|it| it.value < 0.0);
+            return formula::negatives(formula) == negative.count();
+        }
+        let is_number = |at: usize| given.iter().any(|it| (it.at..=it.last).contains(&at));
+        let open: Vec<usize> = unsaid(&self.said).map(|it| it.at).collect();
+        let words = self.said.words.iter().enumerate();
+        // `4 by 5 without rounding`
+        let mut words = words.take_while(|(_, it)| it.stem != "without");
+        words.all(|(at, word)| {
+            let all = keys(&word.stem);
+            let known = all.iter().filter(|it| self.own.binary_search(it).is_ok());
+            let is_own = known.count() * 2 >= all.len();
+            is_own
+                || is_number(at)
+                || open.contains(&at)
+                || is_reminder(&word.stem)
+                || formula::says_work(&word.stem, &self.about)
+        })
     }
 
     pub(super) fn formulas(&mut self) {
@@ -287,4 +314,9 @@ impl<'a> Filling<'a> {
         }
         fits
     }
+}
+
+/// `don't forget to multiply 4 by 5`
+fn is_reminder(stem: &str) -> bool {
+    matches!(stem, "don't" | "don’t" | "forget" | "remember")
 }

@@ -33,6 +33,7 @@ pub(crate) fn formula(request: &str) -> Option<String> {
     }
     of_list(&words)
         .or_else(|| matched(&words))
+        .or_else(|| share(&words))
         .or_else(|| infix(&tokens))
 }
 
@@ -103,6 +104,28 @@ pub(crate) fn fits(formula: &str, about: &str) -> bool {
     works(formula).into_iter().all(is_said)
 }
 
+/// Whether a tool says of itself that it calculates with its numbers.
+pub(crate) fn computes(about: &str) -> bool {
+    let mut all = DOES.iter().flat_map(|it| it.1.split(' '));
+    all.any(|word| about.contains(word))
+}
+
+/// Whether a word says what a tool does with its numbers: `곱해줘`.
+pub(crate) fn says_work(stem: &str, about: &str) -> bool {
+    let mut all = DOES.iter().flat_map(|it| it.1.split(' '));
+    all.any(|word| stem.starts_with(word) && about.contains(word))
+}
+
+/// How many numbers of a calculation have a minus of their own.
+pub(crate) fn negatives(formula: &str) -> usize {
+    let (mut found, mut is_operand) = (0, false);
+    for sign in formula.chars().filter(|it| *it != ' ') {
+        found += usize::from(sign == '-' && !is_operand);
+        is_operand = !matches!(sign, '+' | '-' | '*' | '/' | '^' | '(');
+    }
+    found
+}
+
 /// What a calculation does.
 fn works(formula: &str) -> Vec<Work> {
     // Units are told apart by a slash as well.
@@ -141,6 +164,19 @@ fn works(formula: &str) -> Vec<Work> {
     found
 }
 
+/// `100 - 20%`: a share that is added to or taken from one number is a share of it.
+fn share(words: &[Token]) -> Option<String> {
+    match words {
+        [
+            Token::Number(of),
+            Token::Sign(sign @ ('+' | '-')),
+            Token::Number(part),
+            Token::Sign('%'),
+        ] => Some(format!("{of} * (1 {sign} {part}%)")),
+        _ => None,
+    }
+}
+
 /// What already is a calculation: operands and what stands between them.
 fn infix(tokens: &[Token]) -> Option<String> {
     let mut text = String::new();
@@ -170,6 +206,12 @@ fn infix(tokens: &[Token]) -> Option<String> {
                 depth -= 1;
             }
             Token::Sign('%') if is_operand && matches!(last, Some(Token::Number(_))) => {
+                // Of what it is a share, nobody has said: `200 + 50 - 10%`.
+                let is_added = text.contains(" + ") || text.contains(" - ");
+                let goes_on = matches!(tokens.get(at + 1), Some(Token::Word(of)) if of == "of");
+                if is_added && !goes_on && !text.contains('%') {
+                    return None;
+                }
                 text.push('%');
                 works += 1;
             }
@@ -272,6 +314,10 @@ mod tests {
             ("15% of -80", "15% of -80"),
             ("Hey, what is 12, plus 5, please?", "12 + 5"),
             ("3 + 4, thanks", "3 + 4"),
+            ("100 - 20%", "100 * (1 - 20%)"),
+            ("What is 200 plus 15%?", "200 * (1 + 15%)"),
+            ("100 + 20% of 50", "100 + 20% of 50"),
+            ("Then 3 + 4", "3 + 4"),
         ] {
             assert_eq!(formula(request).as_deref(), Some(expected), "{request}");
         }
@@ -331,6 +377,9 @@ mod tests {
             "4에 5를 곱하지 마",
             "3 + 4, times 2",
             "3,5 + 2",
+            "1.000,5 + 2",
+            "200 + 50 - 10%",
+            "3 + 4 then times 2",
             "add 3, 4 and 5 to 10",
             "average of 10 - 3 and 5",
             "the average of 12",

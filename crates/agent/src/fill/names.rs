@@ -7,7 +7,11 @@ use super::wanted::{End, Shape, Wanted};
 use selection::speech::{ASKING, ASKING_KOREAN, VERBS, is_common, is_hangul, keys};
 
 /// What is said of people and things in general: nobody's name.
-const ROLES: [&str; 38] = [
+const ROLES: [&str; 42] = [
+    "who",
+    "whom",
+    "whose",
+    "which",
     "anybody",
     "nobody",
     "anywhere",

@@ -5,7 +5,7 @@ use crate::App;
 use crate::error::{Error, Result};
 use crate::planning::Choosing;
 use agent::fill::questions;
-use agent::planner::Plan;
+use agent::planner::{Plan, not_done_of};
 use catalog::caller::Caller;
 use catalog::json::did_you_mean;
 use serde_json::{Map, Value, json};
@@ -113,6 +113,10 @@ impl App {
         let all = Choosing::default();
         let planned = self.plan_without_model(caller, &state.query, all).await?;
         state.notes.extend(planned.notes);
+        let left = planned.left.iter();
+        state
+            .notes
+            .extend(left.map(|it| not_done_of(&state.query, it)));
         let mut plan = Map::new();
         let mut steps = Vec::new();
         let because = planned.because;

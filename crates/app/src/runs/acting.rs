@@ -178,6 +178,7 @@ impl Driver {
             tools,
             because,
             parts: Vec::new(),
+            left: Vec::new(),
         });
     }
 

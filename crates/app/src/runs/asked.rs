@@ -269,7 +269,7 @@ impl App {
     fn not_asked(&self, state: &State, request_id: &str) -> Error {
         let open: Vec<&str> = state.pending().map(|it| it.request_id.as_str()).collect();
         let open = match open.is_empty() {
-            true => "it asks nothing now".to_owned(),
+            true => format!("it asks nothing now, and is {}", state.status().as_str()),
             false => format!("it asks {}", open.join(", ")),
         };
         Error::conflict(format!(

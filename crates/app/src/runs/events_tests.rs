@@ -15,6 +15,7 @@ fn journal() -> Vec<Entry> {
             tools: vec!["t".to_owned()],
             because: String::new(),
             parts: Vec::new(),
+            left: Vec::new(),
         },
         Entry::Turn {
             turn: Box::new(Turn {

@@ -172,6 +172,7 @@ impl Driver {
                     tools,
                     because,
                     parts: Vec::new(),
+                    left: Vec::new(),
                 });
                 self.note_missing();
             }

@@ -9,7 +9,8 @@ use agent::answered::given;
 use agent::entry::{Entry, RunError};
 use agent::fill::{Missing, form};
 use agent::planner::{
-    self, Plan, Told, all_declined, all_rejected, answer, failed, not_called, refused, unanswered,
+    self, Plan, Told, all_declined, all_rejected, answer, failed, not_called, not_done_of, refused,
+    unanswered,
 };
 use agent::state::{DECLINED, Planned, REJECTED};
 use catalog::tool::Tool;
@@ -160,6 +161,7 @@ impl Driver {
             },
             because: planned.because,
             parts: calls.iter().map(|it| it.part.clone()).collect(),
+            left: planned.left,
         });
         Ok(match planned.plan {
             Plan::Nothing { text } => spoken(text),
@@ -209,6 +211,8 @@ impl Driver {
                 Err(why) => left.push(unanswered(&request, tool, &planned.missing, why.as_deref())),
             }
         }
+        let not_done = self.journal.state.left.iter();
+        left.extend(not_done.map(|it| not_done_of(&request, it)));
         let told = Some(self.composed()).filter(|it| !it.is_empty());
         spoken(told.into_iter().chain(left).collect::<Vec<_>>().join("\n"))
     }

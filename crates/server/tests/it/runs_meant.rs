@@ -115,6 +115,65 @@ async fn a_tool_that_two_parts_need_is_called_for_each() {
     .await;
 }
 
+/// Whoever asked for two things must not think that both are done.
+#[tokio::test]
+async fn what_nothing_was_found_for_is_said() {
+    on_both(async |app: &TestApp| {
+        let of_user = json!({"user_name": {"type": "string", "description": "Whose limit"}});
+        let about = "Looks up the daily limit of a user";
+        tool(app, "daily_limit", about, of_user).await;
+        for (input, calls, left) in [
+            (
+                "What is the capital of France and what is 2+2?",
+                json!(["2 + 2"]),
+                Some("What is the capital of France"),
+            ),
+            (
+                "Calculate 3 * 4, then delete everything",
+                json!(["3 * 4"]),
+                Some("delete everything"),
+            ),
+            (
+                "Look up the daily limit of Hong and email it to lee",
+                json!(["Hong"]),
+                Some("email it to lee"),
+            ),
+            (
+                "12.5% of 340 and what is 7*8",
+                json!(["12.5% of 340", "7 * 8"]),
+                None,
+            ),
+            (
+                "Look up the daily limit of Hong and tell me the result",
+                json!(["Hong"]),
+                None,
+            ),
+        ] {
+            let body = json!({"input": input, "tools": ["calculator", "daily_limit"]});
+            let run = app.post("/api/v1/runs", body).await.body;
+            let run = until_over(app, run).await;
+            let events = app.events(&run, "").await;
+            let made = events.iter().filter(|it| it["event"] == "tool_call");
+            let first = |it: &Value| {
+                it["data"]["arguments"]
+                    .as_object()
+                    .unwrap()
+                    .values()
+                    .next()
+                    .cloned()
+            };
+            let made: Vec<Value> = made.filter_map(first).collect();
+            assert_eq!(json!(made), calls, "{input}");
+            // Tools made for a test call nothing that takes a user.
+            let output = run["output"].as_str();
+            let output = output.or(run["error"]["message"].as_str()).unwrap();
+            let told = output.split("Not done (no tool was found for it): ").nth(1);
+            assert_eq!(told, left, "{input}: {output}");
+        }
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn without_an_answer_the_planner_calls_nothing_and_says_so() {
     on_both(async |app: &TestApp| {

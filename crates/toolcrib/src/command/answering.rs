@@ -150,11 +150,22 @@ pub(super) fn asked_here(
     if let Some(fields) = fields(schema).filter(|it| it.len() > 1) {
         return form(schema, fields, ask, say);
     }
-    let line = ask("> ")?;
-    Some(match line == DECLINE {
-        true => declined(),
-        false => json!({"answer": said(schema, &line)}),
-    })
+    // A form with one field is asked like a plain question; left empty, it says as little.
+    let needed = fields(schema).and_then(|it| it.keys().next());
+    let needed = needed.filter(|name| is_required(schema, name));
+    loop {
+        let line = ask("> ")?;
+        match (line.as_str(), needed) {
+            (DECLINE, _) => return Some(declined()),
+            ("", Some(name)) => say(&needs(name)),
+            (line, _) => return Some(json!({"answer": said(schema, line)})),
+        }
+    }
+}
+
+/// What is told of a field that was left empty and may not be.
+fn needs(name: &str) -> String {
+    format!("{name}: a value is needed ({DECLINE}: do not answer)")
 }
 
 /// A line for each field, or all of them as JSON. A line that does not fit its field is asked for again at once: what stands
@@ -178,8 +189,12 @@ fn form(
             {
                 return Some(json!({"answer": all}));
             }
-            // What is left empty is left out.
-            if line.is_empty() && !is_required(schema, name) {
+            if line.is_empty() {
+                if is_required(schema, name) {
+                    say(&needs(name));
+                    continue;
+                }
+                // What is left empty is left out.
                 break;
             }
             let value = said(field, &line);
@@ -344,10 +359,18 @@ mod tests {
         let expected = json!({"answer": {"day": "tomorrow", "people": "3"}});
         assert_eq!(sent, Some(expected));
         assert_eq!(told.len(), 2, "{told:?}");
-        assert!(
-            told.iter().all(|it| it.starts_with("people: expected")),
-            "{told:?}"
-        );
+        assert!(told[0].starts_with("people: expected"), "{told:?}");
+        assert_eq!(told[1], needs("people"));
+        // A text that is needed is no empty one, also where it is the only field.
+        let one = question(&json!({"type": "object", "required": ["name"],
+            "properties": {"name": {"type": "string"}}}));
+        let two = question(&json!({"type": "object", "required": ["name"],
+            "properties": {"name": {"type": "string"}, "note": {"type": "string"}}}));
+        for (form, answer) in [(one, json!("kim")), (two, json!({"name": "kim"}))] {
+            let (sent, told) = typed(&form, &["", "kim", ""]);
+            assert_eq!(sent, Some(json!({"answer": answer})));
+            assert_eq!(told, [needs("name")]);
+        }
     }
 
     #[test]

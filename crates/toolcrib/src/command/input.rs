@@ -22,6 +22,15 @@ impl Input {
         }
     }
 
+    /// The same as the value of an option, which is what a message calls it.
+    pub(crate) fn option(given: &str, option: &str) -> Result<Self> {
+        let mut input = Self::arguments(given)?;
+        if input.text == given {
+            option.clone_into(&mut input.shown);
+        }
+        Ok(input)
+    }
+
     /// The same, and a file's path without the `@`: no path begins with a brace unless it is written `./{`.
     pub(crate) fn definition(given: &str) -> Result<Self> {
         if given.trim_start().starts_with('{') {

@@ -1,34 +1,31 @@
 //! `toolcrib run`: a request, what is done about it while it happens, and its output. What it asks is asked here, where
 //! somebody sits at a terminal.
 
-use super::answering::{DECLINE, answers, asked_here, asked_line, how_to_answer, is_approval};
+use super::answering::{answers, asked_line, how_to_answer};
+use super::following::follow;
 use super::input::Input;
-use super::teller::Teller;
 use super::tools::text;
 use crate::cli::Run;
 use crate::client::{Client, encode};
 use crate::context::Context;
-use crate::out::{Failure, Result, printable};
+use crate::out::{Cause, Failure, Result, printable};
 use serde_json::{Value, json};
-use std::io::{BufRead, IsTerminal, Write};
-
-/// How long one question for events may take.
-const WAIT_SECONDS: u32 = 20;
 
 /// The codes of a run that is done and did nothing: somebody let none of its calls run, or did not say what they need.
 const DID_NOTHING: [&str; 2] = ["rejected", "declined"];
 
 pub(crate) async fn run(context: &Context, asked: Run) -> Result {
-    let schema = asked
-        .output_schema
-        .as_deref()
-        .map(Input::arguments)
+    let is_piped = asked.output_schema.as_deref() == Some("-");
+    let request = requested(&asked.words, is_piped)?;
+    let schema = asked.output_schema.as_deref();
+    let schema = schema
+        .map(|given| Input::option(given, "--output-schema"))
         .transpose()?;
     let schema = schema.map(|input| {
         serde_json::from_str::<Value>(&input.text)
             .map_err(|error| Failure::usage(format!("{}: no JSON: {error}", input.shown)))
     });
-    let mut body = json!({"input": asked.words.join(" "), "wait": false});
+    let mut body = json!({"input": request, "wait": false});
     let members = [
         ("agent", asked.agent.clone().map(Value::from)),
         ("after", asked.after.clone().map(Value::from)),
@@ -57,12 +54,13 @@ pub(crate) async fn run(context: &Context, asked: Run) -> Result {
             false => {
                 let id = text(&begun, "id");
                 let followed = follow(context, client, id, asked.quiet).await;
-                // Whoever stops waiting here stops the run: it would go on with the next server, unseen.
-                if followed.is_err() && matches!(client, Client::Local(_)) {
-                    let place = format!("{}/cancel", path(id));
-                    let _ = client.request("POST", &place, None).await;
+                match followed {
+                    // Whoever stops waiting here stops the run: it would go on with the next server, unseen.
+                    Err(failure) if matches!(client, Client::Local(_)) => {
+                        Err(stopped(client, id, failure).await)
+                    }
+                    followed => followed,
                 }
-                followed
             }
         }
     };
@@ -74,73 +72,55 @@ pub(crate) async fn run(context: &Context, asked: Run) -> Result {
         }
         return Ok(());
     }
-    ended(context, &view, asked.quiet)
+    let done = ended(context, &view, asked.quiet);
+    let is_over = text(&view, "status") != "needs_input";
+    if is_over && context.out.terminal && !context.out.json && !asked.quiet {
+        // What `--after` takes; nobody wants it in what they pass on.
+        context.out.say(format!("(run {})", text(&view, "id")));
+    }
+    done
+}
+
+/// What is asked for: the words as they stand, or stdin.
+fn requested(words: &[String], is_stdin_taken: bool) -> Result<String> {
+    let [dash] = words else {
+        return Ok(spoken(words));
+    };
+    if dash != "-" {
+        return Ok(spoken(words));
+    }
+    if is_stdin_taken {
+        let why = "stdin is the request or the schema of --output-schema, and not both";
+        return Err(Failure::usage(why).hint("a schema is given as @FILE, too"));
+    }
+    let text = Input::arguments(dash)?.text;
+    match text.trim() {
+        "" => Err(Failure::usage("stdin: expected a request, and it is empty")),
+        text => Ok(text.to_owned()),
+    }
+}
+
+/// Words without the space that keeps a minus from being taken for an option.
+fn spoken(words: &[String]) -> String {
+    let words: Vec<&str> = words.iter().map(|word| word.trim_start()).collect();
+    words.join(" ")
+}
+
+/// Cancels a run that nobody else goes on with, and says so to whoever has left it.
+async fn stopped(client: &Client, id: &str, failure: Failure) -> Failure {
+    let place = format!("{}/cancel", path(id));
+    let cancelled = client.request("POST", &place, None).await;
+    match (failure.cause, cancelled) {
+        (Cause::Interrupted, Ok(said)) if said.is_success() => Failure::new(
+            Cause::Interrupted,
+            format!("interrupted: run {id} is cancelled"),
+        ),
+        _ => failure,
+    }
 }
 
 pub(super) fn path(id: &str) -> String {
     format!("/api/v1/runs/{}", encode(id))
-}
-
-/// Shows what happens until the run is over, or waits for somebody who is not here.
-pub(super) async fn follow(
-    context: &Context,
-    client: &Client,
-    id: &str,
-    quiet: bool,
-) -> Result<Value> {
-    let shows = !quiet && !context.out.json;
-    let mut teller = Teller::new(&context.out, shows);
-    let mut after = String::new();
-    loop {
-        let news = heard(client, id, &mut teller, &mut after, WAIT_SECONDS).await?;
-        let view = client.get(&path(id)).await?;
-        match text(&view, "status") {
-            "running" if !news.any => teller.tell_silence(WAIT_SECONDS),
-            "running" => {}
-            "needs_input" => {
-                // What led to the question may have been written since.
-                heard(client, id, &mut teller, &mut after, 0).await?;
-                teller.end_line();
-                if !answer_here(context, client, &view).await? {
-                    return Ok(view);
-                }
-            }
-            _ if news.is_over => {
-                teller.end_line();
-                return Ok(view);
-            }
-            _ => {}
-        }
-    }
-}
-
-/// What a look at the log of a run gave.
-struct News {
-    any: bool,
-    is_over: bool,
-}
-
-/// Tells what is new in the log of a run, and where it goes on.
-async fn heard(
-    client: &Client,
-    id: &str,
-    teller: &mut Teller<'_>,
-    after: &mut String,
-    wait_seconds: u32,
-) -> Result<News> {
-    let place = format!("{}/log?wait_seconds={wait_seconds}&after={after}", path(id));
-    let log = client.get(&place).await?;
-    let events = log["events"].as_array().map_or(&[][..], Vec::as_slice);
-    for event in events {
-        teller.tell(event);
-        if let Some(id) = event["id"].as_str() {
-            id.clone_into(after);
-        }
-    }
-    Ok(News {
-        any: !events.is_empty(),
-        is_over: log["is_over"] == true,
-    })
 }
 
 /// How a run ended, as the command's own end.
@@ -166,7 +146,11 @@ pub(super) fn ended(context: &Context, view: &Value, quiet: bool) -> Result {
             if !DID_NOTHING.contains(&text(error, "code")) {
                 return Ok(());
             }
-            let failure = Failure::failed(printable(why));
+            let mut failure = Failure::failed(printable(why));
+            if out.terminal && !out.json && !output.trim().is_empty() {
+                // The output has said so, and both are read in one place.
+                failure.errors.clear();
+            }
             Err(if out.json { failure.printed() } else { failure })
         }
         "needs_input" => {
@@ -191,61 +175,4 @@ pub(super) fn ended(context: &Context, view: &Value, quiet: bool) -> Result {
             Err(if out.json { failure.printed() } else { failure })
         }
     }
-}
-
-/// Asks whoever sits here; false where nobody does.
-async fn answer_here(context: &Context, client: &Client, view: &Value) -> Result<bool> {
-    let pending = view["pending"].as_array().and_then(|it| it.first());
-    let here = std::io::stdin().is_terminal() && !context.out.json;
-    let Some(pending) = pending.filter(|_| here) else {
-        return Ok(false);
-    };
-    let say = |line: &str| context.out.say(printable(line));
-    say(&asked_line(pending));
-    for line in how_to_answer(pending) {
-        say(&format!("  {line}"));
-    }
-    if !is_approval(pending) {
-        say(&format!("  ({DECLINE}: do not answer; Ctrl-C: later)"));
-    }
-    let place = format!("{}/input", path(text(view, "id")));
-    loop {
-        let Some(mut body) = asked_here(pending, &mut prompted, &mut |why| say(why)) else {
-            return Ok(false);
-        };
-        body["request_id"] = pending["request_id"].clone();
-        let said = client.request("POST", &place, Some(body)).await?;
-        if said.is_success() {
-            return Ok(true);
-        }
-        for error in &said.failure().errors {
-            context.out.warn(printable(error));
-        }
-        // What does not fit is asked for again; of what is not asked any more the run tells.
-        if said.status != 422 {
-            return Ok(true);
-        }
-    }
-}
-
-/// A line that somebody types; none where they have gone, or press Ctrl-C: then the run waits. The line is read aside, since
-/// nothing else ends a read that has begun.
-fn prompted(prompt: &str) -> Option<String> {
-    let mut err = std::io::stderr().lock();
-    let _ = write!(err, "{prompt}").and_then(|()| err.flush());
-    drop(err);
-    let (tell, told) = tokio::sync::oneshot::channel();
-    std::thread::spawn(move || {
-        let mut line = String::new();
-        let read = std::io::stdin().lock().read_line(&mut line);
-        let read = read.ok().filter(|bytes| *bytes > 0);
-        let _ = tell.send(read.map(|_| line.trim().to_owned()));
-    });
-    let read = async {
-        tokio::select! {
-            line = told => line.ok().flatten(),
-            _ = tokio::signal::ctrl_c() => None,
-        }
-    };
-    tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(read))
 }

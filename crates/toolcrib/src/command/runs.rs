@@ -1,15 +1,17 @@
 //! `toolcrib runs`: what is under way, what waits for somebody, and answering it.
 
 use super::answering::{asked_line, decided, declined, how_to_answer, is_approval, said};
+use super::call::refused;
+use super::following::{follow, follow_asked, is_somebody_here};
 use super::input::Input;
 use super::limits::show;
-use super::run::{ended, follow, path};
+use super::run::{ended, path};
 use super::tools::text;
 use crate::cli::Runs;
 use crate::client::{Client, encode};
 use crate::context::Context;
 use crate::out::{Failure, Out, Result, printable};
-use agent::words::Verb;
+use agent::words::{Verb, verb};
 use serde_json::{Value, json};
 
 pub(crate) async fn run(context: &Context, command: Runs) -> Result {
@@ -39,11 +41,15 @@ pub(crate) async fn run(context: &Context, command: Runs) -> Result {
         Runs::Answer {
             id,
             answer,
-            decline: _,
+            decline,
             request,
             text,
             arguments,
-        } => answer_one(context, &id, answer, request, More { text, arguments }).await,
+        } => {
+            let more = More { text, arguments };
+            let answer = given(context, answer, decline, &more)?;
+            answer_one(context, &id, answer, request.as_deref(), more).await
+        }
         Runs::Cancel { id } => cancel(context, &id).await,
     }
 }
@@ -69,13 +75,31 @@ async fn list(
             text(it, "status").to_owned(),
             text(it, "agent").to_owned(),
             out.time(text(it, "created_at")),
+            waits_for(it),
             text(it, "input").chars().take(60).collect(),
         ];
         cells.to_vec()
     };
-    let header = ["id", "status", "agent", "begun", "request"];
+    let header = ["id", "status", "agent", "begun", "waits for", "request"];
     show(&context.out, &page, &header, row);
     Ok(())
+}
+
+/// What somebody has to answer before a run goes on, in few words.
+fn waits_for(run: &Value) -> String {
+    let pending = run["pending"].as_array().map_or(&[][..], Vec::as_slice);
+    let Some(first) = pending.first() else {
+        return String::new();
+    };
+    let what = match (is_approval(first), text(first, "tool")) {
+        (true, tool) => format!("approval of {tool}"),
+        (false, "") => "question".to_owned(),
+        (false, tool) => format!("question for {tool}"),
+    };
+    match pending.len() {
+        1 => what,
+        all => format!("{what} and {} more", all - 1),
+    }
 }
 
 async fn show_one(context: &Context, id: &str) -> Result {
@@ -108,20 +132,63 @@ async fn show_one(context: &Context, id: &str) -> Result {
     Ok(())
 }
 
+/// What is given in place of an answer at the prompt.
+enum Given {
+    Line(String),
+    Decline,
+    /// Nothing: it is asked for.
+    Ask,
+}
+
+fn given(context: &Context, answer: Option<String>, decline: bool, more: &More) -> Result<Given> {
+    let how =
+        "`toolcrib runs answer ID ANSWER` answers, `toolcrib runs answer ID --decline` does not";
+    let given = match (answer, decline) {
+        (Some(_), true) => {
+            let why = "an answer and --decline: give one or the other";
+            return Err(Failure::usage(why).hint(how));
+        }
+        (Some(line), false) => return Ok(Given::Line(line)),
+        (None, true) => Given::Decline,
+        (None, false) => Given::Ask,
+    };
+    if let Some(option) = more.first() {
+        let why = format!("{option} belongs to an answer, and there is none");
+        return Err(Failure::usage(why).hint(how));
+    }
+    if matches!(given, Given::Ask) && !is_somebody_here(context) {
+        let why = "an answer is missing, or --decline";
+        let shows = "`toolcrib runs show ID` tells what is asked";
+        return Err(Failure::usage(why).hint(how).hint(shows));
+    }
+    Ok(given)
+}
+
 async fn answer_one(
     context: &Context,
     id: &str,
-    answer: Option<String>,
-    request: Option<String>,
+    answer: Given,
+    request: Option<&str>,
     more: More,
 ) -> Result {
     let work = async |client: &Client| {
         let view = client.get(&path(id)).await?;
-        let pending = chosen(&view, request.as_deref())?;
+        let pending = chosen(&view, request)?;
         let mut body = match answer {
-            None => declined(),
-            Some(line) if is_approval(pending) => json!({"answer": decision(&line, &more)?}),
-            Some(line) => json!({"answer": said(&pending["schema"], &line)}),
+            Given::Ask => return follow_asked(context, client, id, false, request).await,
+            Given::Decline => declined(),
+            Given::Line(line) if is_approval(pending) => {
+                json!({"answer": decision(&line, &more)?})
+            }
+            Given::Line(line) => {
+                if let Some(option) = more.first() {
+                    let why = format!(
+                        "{option} belongs to the decision about a call, and the run asks a question"
+                    );
+                    return Err(Failure::usage(why).hint(asked_line(pending)));
+                }
+                json!({"answer": said(&pending["schema"], &line)})
+            }
         };
         body["request_id"] = pending["request_id"].clone();
         let place = format!("{}/input", path(id));
@@ -138,27 +205,60 @@ struct More {
     arguments: Option<String>,
 }
 
+impl More {
+    /// The option that is given, if one is.
+    fn first(&self) -> Option<&'static str> {
+        let text = self.text.as_ref().map(|_| "--text");
+        self.arguments.as_ref().map(|_| "--arguments").or(text)
+    }
+
+    /// The option that is given and means nothing with this decision.
+    fn unfit(&self, verb: Option<Verb>) -> Option<&'static str> {
+        let option = self.first()?;
+        let fits = match verb {
+            Some(Verb::Edit) => self.text.is_none(),
+            Some(Verb::Reject | Verb::Respond) => self.arguments.is_none(),
+            Some(Verb::Approve | Verb::Always) | None => false,
+        };
+        match (fits, verb) {
+            (true, _) => None,
+            (false, Some(Verb::Edit)) => Some("--text"),
+            (false, _) => Some(option),
+        }
+    }
+}
+
 /// What is decided about a call: in words, or as the API wants it.
 fn decision(answer: &str, more: &More) -> Result<Value> {
-    if let Ok(whole @ Value::Object(_)) = serde_json::from_str::<Value>(answer) {
+    let belongs = "--arguments gives those of `edit`, --text the words of `reject` and `respond`";
+    let whole = serde_json::from_str::<Value>(answer);
+    let whole = whole.ok().filter(Value::is_object);
+    let said = verb(answer).filter(|_| whole.is_none());
+    // Of a word that decides nothing that is told, and not what else is wrong.
+    let is_known = whole.is_some() || said.is_some();
+    if let Some(option) = more.unfit(said.map(|(verb, _)| verb)).filter(|_| is_known) {
+        let why = format!("{option} does not belong to '{answer}'");
+        return Err(Failure::usage(why).hint(belongs));
+    }
+    let behind = said.map(|(_, rest)| rest).filter(|rest| !rest.is_empty());
+    if let (Some(option), Some(behind)) = (more.first(), behind) {
+        let why = format!("'{behind}' and {option}: give one or the other");
+        return Err(Failure::usage(why));
+    }
+    if let Some(whole) = whole {
         return Ok(whole);
     }
-    let arguments = more
-        .arguments
-        .as_deref()
-        .map(Input::arguments)
-        .transpose()?;
-    let arguments = arguments.map(|it| it.text);
-    let belongs = |verb: Verb| match verb {
+    let arguments = more.arguments.as_deref();
+    let arguments = arguments.map(|given| Input::option(given, "--arguments"));
+    let arguments = arguments.transpose()?.map(|it| it.text);
+    let rest = |verb: Verb| match verb {
         Verb::Edit => arguments,
         Verb::Reject | Verb::Respond => more.text.clone(),
         Verb::Approve | Verb::Always => None,
     };
-    decided(answer, belongs).map_err(|why| {
-        let failure = Failure::usage(why);
-        failure
-            .hint("--arguments gives those of `edit`, --text the words of `reject` and `respond`")
-    })
+    // As a server refuses what is no answer to a question.
+    let unfit = |why| refused(&app::Error::invalid(format!("answer: {why}"))).hint(belongs);
+    decided(answer, rest).map_err(unfit)
 }
 
 /// The question that is meant.
@@ -169,7 +269,7 @@ fn chosen<'a>(view: &'a Value, request: Option<&str>) -> Result<&'a Value> {
         ids.join(", ")
     };
     match (request, pending) {
-        (_, []) => Err(Failure::failed("the run asks nothing now")),
+        (_, []) => Err(asks_nothing(view)),
         (None, [only]) => Ok(only),
         (None, _) => {
             let why = format!("the run asks several things: {}", ids());
@@ -187,6 +287,17 @@ fn chosen<'a>(view: &'a Value, request: Option<&str>) -> Result<&'a Value> {
     }
 }
 
+/// The refusal of an answer where none is wanted, and how the run stands.
+fn asks_nothing(view: &Value) -> Failure {
+    let (id, status) = (text(view, "id"), text(view, "status"));
+    let hint = match status {
+        "running" => format!("`toolcrib runs follow {id}` shows what happens"),
+        _ => format!("`toolcrib runs show {id}` tells how it ended"),
+    };
+    let why = format!("the run asks nothing now: it is {status}");
+    refused(&app::Error::conflict(why)).hint(hint)
+}
+
 async fn cancel(context: &Context, id: &str) -> Result {
     let place = format!("{}/cancel", path(id));
     let ask = async |client: &Client| client.request("POST", &place, None).await?.ok();
@@ -197,4 +308,24 @@ async fn cancel(context: &Context, id: &str) -> Result {
     }
     out.done(format!("run {id} is {}", text(&view, "status")));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_run_waits_for_is_said_in_few_words() {
+        let approval = json!({"kind": "approval", "tool": "pay"});
+        let question = json!({"kind": "question", "tool": null});
+        let asking = json!({"kind": "question", "tool": "book"});
+        for (pending, expected) in [
+            (json!([]), ""),
+            (json!([question]), "question"),
+            (json!([asking]), "question for book"),
+            (json!([approval, question]), "approval of pay and 1 more"),
+        ] {
+            assert_eq!(waits_for(&json!({"pending": pending})), expected);
+        }
+    }
 }

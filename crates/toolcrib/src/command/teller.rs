@@ -127,7 +127,7 @@ fn result(data: &Value) -> String {
         (true, Some(DECLINED)) => "✗ not answered".to_owned(),
         (true, Some(REJECTED)) => {
             let why = short(why_rejected(told));
-            format!("✗ not called: somebody rejected it{why}")
+            format!("✗ not called: rejected{why}")
         }
         (true, _) => format!("✗ {}", short(&told.replace('\n', "; "))),
         (false, _) => format!("← {}", short(told)),
@@ -183,7 +183,7 @@ mod tests {
         for (data, expected) in [
             (
                 coded(rejected, REJECTED),
-                "✗ not called: somebody rejected it: not today",
+                "✗ not called: rejected: not today",
             ),
             // A tool may say the same.
             (

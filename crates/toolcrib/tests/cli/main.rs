@@ -26,11 +26,13 @@ mod moving_shared;
 mod moving_world;
 mod newcomer;
 mod pooler;
+mod prompting;
 mod runs;
 mod saved_tests;
 mod secrets;
 mod servers;
 mod serving;
+mod session;
 mod signing_in;
 #[path = "../kinds/site.rs"]
 #[expect(clippy::unwrap_used, reason = "a test may stop at once")]

@@ -214,7 +214,7 @@ fn a_call_is_decided_in_the_words_of_people() {
             "거절: 오늘은 말고",
             1,
             "오늘은 말고",
-            "somebody rejected it: 오늘은 말고",
+            "not called: rejected: 오늘은 말고",
         ),
     ] {
         let (id, asked) = waiting(&sandbox);
@@ -228,8 +228,20 @@ fn a_call_is_decided_in_the_words_of_people() {
     }
     let (id, _) = waiting(&sandbox);
     for unclear in ["perhaps", "yes, but less", "edit"] {
+        // As it is with what is no answer to a question.
         let done = sandbox.run(&["runs", "answer", &id, unclear]);
-        assert_eq!(done.code, 2, "{unclear}: {done:?}");
+        assert_eq!(done.code, 1, "{unclear}: {done:?}");
+        assert!(done.stderr.contains("error: invalid: "), "{done:?}");
+    }
+    for (odd, says) in [
+        (&["approve", "--arguments", "{}"][..], "--arguments"),
+        (&["edit {}", "--arguments", "{}"], "--arguments"),
+        (&["edit {}", "--text", "why"], "--text"),
+        (&["{\"decision\": \"approve\"}", "--text", "why"], "--text"),
+    ] {
+        let done = sandbox.run(&[&["runs", "answer", &id][..], odd].concat());
+        assert_eq!(done.code, 2, "{odd:?}: {done:?}");
+        assert!(done.stderr.contains(says), "{odd:?}: {done:?}");
     }
     let other = "{\"expression\": \"20% of 340\"}";
     let edited = ["runs", "answer", &id, "edit", "--arguments", other];

@@ -1,12 +1,8 @@
 //! What a person at a terminal sees: a pseudo-terminal of a given width instead of a pipe.
 
 use crate::harness::Sandbox;
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
-use std::ffi::OsStr;
-use std::fs::File;
+use crate::session::{other_end, terminal};
 use std::io::{Read, Write};
-use std::os::unix::ffi::OsStrExt;
 
 /// Runs a command whose stdout is a terminal; gives its lines without their colours.
 fn on_terminal(sandbox: &Sandbox, columns: u16, arguments: &[&str]) -> Vec<String> {
@@ -20,28 +16,16 @@ fn typed_on_terminal(
     arguments: &[&str],
     typed: Option<&str>,
 ) -> Vec<String> {
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are pseudo-terminals");
-    grantpt(&ours).expect("it is ours");
-    unlockpt(&ours).expect("it is ours");
-    let size = Winsize {
-        ws_row: 24,
-        ws_col: columns,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    tcsetwinsize(&ours, size).expect("a terminal has a size");
-    let name = ptsname(&ours, Vec::new()).expect("it has a name");
-    let path = OsStr::from_bytes(name.as_bytes());
-    let open = || File::options().read(true).write(true).open(path);
+    let (mut ours, path) = terminal(columns);
+    let open = || other_end(&path);
     let mut command = sandbox.command(arguments);
     command
-        .stdout(open().expect("the other end can be opened"))
+        .stdout(open())
         .stderr(std::process::Stdio::null())
         .env("NO_COLOR", "1");
-    let mut ours = File::from(ours);
     if let Some(typed) = typed {
-        command.stdin(open().expect("the other end can be opened"));
-        command.stderr(open().expect("the other end can be opened"));
+        command.stdin(open());
+        command.stderr(open());
         ours.write_all(typed.as_bytes())
             .expect("it can be typed ahead");
     }

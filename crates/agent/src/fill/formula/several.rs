@@ -4,7 +4,11 @@ use super::formula;
 use super::tokens::{Token, tokens};
 
 /// Where one calculation may end and the next begin; it may belong to one as well (`the sum of 3 and 4`).
-const BETWEEN: [&str; 11] = [
+const BETWEEN: [&str; 15] = [
+    ". ",
+    "? ",
+    "! ",
+    "이고 ",
     ", and ",
     " and also ",
     " and ",
@@ -104,6 +108,16 @@ mod tests {
             ("100 + 20, minus 3 * 5", &[]),
             ("sum of 1, 2, 3 and 10%", &[]),
             ("the average of 3, 4 and 8", &[]),
+            (
+                "10km는 몇 마일이고 5kg은 몇 파운드야?",
+                &["10km는 몇 마일", "5kg은 몇 파운드야?"],
+            ),
+            (
+                "First multiply 3 by 4. Then convert 10 miles to km.",
+                &["First multiply 3 by 4", "Then convert 10 miles to km."],
+            ),
+            ("2+2는? 3*3은?", &["2+2는", "3*3은?"]),
+            ("3 + 4. Then times 2", &[]),
             ("3 and 4", &[]),
             ("3 + 4, times 2", &[]),
             ("2 + 2 and the weather", &[]),

@@ -64,6 +64,19 @@ const CARRIERS: [&str; 43] = [
     "now",
 ];
 
+/// What puts a calculation in its place among others, where it begins with it. `3 + 4 then times 2` goes on with the sum.
+const LEADS: [&str; 9] = [
+    "and",
+    "first",
+    "then",
+    "also",
+    "next",
+    "finally",
+    "먼저",
+    "그리고",
+    "그다음",
+];
+
 /// The same of Korean, as a word begins.
 const CARRIERS_KOREAN: [&str; 33] = [
     "얼마",
@@ -181,6 +194,10 @@ pub(super) fn tokens(request: &str) -> Option<Vec<Token>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < words.len() {
+        if found.is_empty() && LEADS.contains(&plain(words[at])) {
+            at += 1;
+            continue;
+        }
         let phrase = SAID.iter().find(|(said, _)| {
             let rest = words[at..].iter().map(|it| plain(it));
             words.len() - at >= said.len() && rest.zip(said.iter()).all(|(own, it)| own == *it)
@@ -283,7 +300,9 @@ fn number<'w>(rest: &'w str, found: &mut Vec<Token>) -> Option<&'w str> {
         let first = groups.next().unwrap_or_default();
         !whole.contains(',') || (first.len() <= 3 && groups.all(|it| it.len() == 3))
     });
-    if !is_grouped || text.matches('.').count() > 1 {
+    // `1.000,5` is written so elsewhere, and would be read as another number.
+    let fraction = text.split_once('.').map_or("", |it| it.1);
+    if !is_grouped || fraction.contains(['.', ',']) {
         return None;
     }
     let mut number = text.replace(',', "");
