@@ -118,7 +118,7 @@ const ORDERS_KOREAN: [&str; 22] = [
 const SPANS: [&[&str]; 5] = [
     &["hourly", "an hour", "per hour", "시간당"],
     &["daily", "a day", "per day", "일일", "하루"],
-    &["weekly", "a week", "per week", "일주일", "주간", "매주"],
+    &["weekly", "a week", "per week", "일주일", "매주"],
     &["monthly", "a month", "per month", "한 달", "월간", "매월"],
     &["yearly", "annual", "a year", "per year", "연간", "매년"],
 ];
@@ -147,7 +147,10 @@ fn of_part(part: &str, tool: &Doer<'_>) -> Option<Contrary> {
     }
 }
 
-fn is_question(small: &str) -> bool {
+/// Whether a part of a request asks something, and wishes for nothing.
+#[must_use]
+pub fn is_question(part: &str) -> bool {
+    let small = &*part.trim().to_lowercase();
     let first = small.split(|c: char| c.is_whitespace() || c == ',').next();
     let is_english = first.is_some_and(|it| ASKING.contains(&it));
     if is_english {
@@ -176,16 +179,32 @@ fn says_undoing(tool: &Doer<'_>) -> bool {
     UNDOING.iter().any(|it| name.contains(it)) || said.iter().any(|it| undoes(it))
 }
 
-/// Whether it is for another span than the only one that the tool speaks of.
+/// Whether it is for another span than the one that the tool is called by, and does not speak of that as well.
 fn is_other_span(small: &str, tool: &Doer<'_>) -> bool {
-    let spans = |text: &str| {
-        let is_said = |span: &&&[&str]| span.iter().any(|it| begins(text, it));
-        SPANS.iter().filter(is_said).collect::<Vec<_>>()
+    let own = spans(&tool.name.to_lowercase().replace('_', " "));
+    let asked = spans(small);
+    own.len() == 1 && !asked.is_empty() && !asked.contains(&own[0])
+}
+
+/// The spans that a text counts something in. `For a week` says how long, and counts nothing.
+fn spans(text: &str) -> Vec<usize> {
+    const LASTING: [&str; 6] = ["for", "in", "over", "within", "after", "once"];
+    let is_counted = |span: &str| {
+        let mut found = text.match_indices(span);
+        found.any(|(at, _)| {
+            let before = text[..at]
+                .split_whitespace()
+                .next_back()
+                .unwrap_or_default();
+            let after = &text[at + span.len()..];
+            let is_word = !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric())
+                && !after.starts_with(|c: char| c.is_ascii_alphanumeric());
+            !span.is_ascii() || (is_word && !LASTING.contains(&before))
+        })
     };
-    let [one, other] = tool.descriptions;
-    let said = format!("{} {one} {other}", tool.name.replace('_', " "));
-    let own = spans(&said.to_lowercase());
-    own.len() == 1 && spans(small).iter().any(|it| !own.contains(it))
+    let all = SPANS.iter().enumerate();
+    let said = all.filter(|(_, span)| span.iter().any(|it| is_counted(it)));
+    said.map(|(at, _)| at).collect()
 }
 
 /// Whether a text in small letters is an order that changes something.
@@ -268,6 +287,26 @@ mod tests {
             ("kim에게 메일 보내 주세요", &limit, Some(Contrary::Does)),
             ("What is the daily limit of hong?", &limit, None),
             ("hong의 일일 제한량 알려줘", &limit, None),
+            ("Delete user 42", &delete, None),
+            ("Cancel the alarm and book the large room", &book, None),
+        ] {
+            assert_eq!(contrary(request, tool), expected, "{request}");
+        }
+    }
+
+    #[test]
+    fn another_span_than_the_one_of_the_tool_is_told() {
+        let limit = Doer {
+            name: "get_user_daily_limit",
+            descriptions: ["Looks up how many calls a user has", ""],
+            only_reads: true,
+        };
+        let book = Doer {
+            name: "book_room",
+            descriptions: ["Books a meeting room", ""],
+            only_reads: false,
+        };
+        for (request, tool, expected) in [
             (
                 "How many calls a week may hong make?",
                 &limit,
@@ -281,8 +320,12 @@ mod tests {
             ("hourly limit of hong", &limit, Some(Contrary::Spans)),
             ("How many calls a day may hong make?", &limit, None),
             ("Book the lab for a week", &book, None),
-            ("Delete user 42", &delete, None),
-            ("Cancel the alarm and book the large room", &book, None),
+            ("daily limit of hong on a weekend", &limit, None),
+            (
+                "Give me hong's daily limit for the monthly report",
+                &limit,
+                None,
+            ),
         ] {
             assert_eq!(contrary(request, tool), expected, "{request}");
         }

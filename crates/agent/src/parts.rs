@@ -10,7 +10,10 @@ use selection::speech::{begins_a_wish, clauses};
 pub fn parts(request: &str) -> Vec<&str> {
     let steps = || Some(steps(request)).filter(|it| it.len() > clauses(request).len());
     let all = several(request).or_else(steps);
-    all.unwrap_or_else(|| clauses(request))
+    let all = all.unwrap_or_else(|| clauses(request));
+    // The comma that a part begins with belongs to none.
+    let bare = all.into_iter().map(|it| it.trim_start_matches([',', ' ']));
+    bare.collect()
 }
 
 /// What to do, one after the other, where each begins with its verb: `Read a.md, convert 5 km to miles and book a room`. None
@@ -20,9 +23,11 @@ fn steps(request: &str) -> Vec<&str> {
         return Vec::new();
     }
     let small = request.to_ascii_lowercase();
+    // A comma alone may stand in any list: `file formats, order histories`. The last of several steps says that it is one.
+    let joins = |it: &&&str| **it != ", " || small.contains(" and ") || small.contains(" then ");
     let mut cuts: Vec<(usize, usize)> = Vec::new();
-    for between in BETWEEN_STEPS {
-        let found = small.match_indices(between);
+    for between in BETWEEN_STEPS.iter().filter(joins) {
+        let found = small.match_indices(*between);
         cuts.extend(found.map(|(at, _)| (at, at + between.len())));
     }
     // The longest of those that begin at one place, and none within another.
@@ -81,7 +86,7 @@ const TELLING: [&str; 16] = [
 /// Whether a part is an order to do something, so that who leaves it has to say so.
 #[must_use]
 pub fn is_wish(part: &str) -> bool {
-    let small = part.trim_start_matches([',', ' ']).to_lowercase();
+    let small = part.to_lowercase();
     let mut words = small.split_whitespace().skip_while(|it| LEADS.contains(it));
     let verb = words.next().unwrap_or_default();
     is_order(&small) || (is_step(&small) && !TELLING.contains(&verb))
@@ -178,6 +183,8 @@ mod tests {
                 &["Read notes.md", "tell me hong's limit"],
             ),
             ("Book a room for Kim and Lee", &[]),
+            ("Search the web for file formats, order histories", &[]),
+            ("Remind me to buy milk, call mom", &[]),
             ("Send \"read a.md and book a room\" to lee", &[]),
             ("Write to lee: read a.md and book a room", &[]),
         ] {

@@ -179,12 +179,12 @@ pub fn not_called(request: &str, tool: &str, limit: &str, why: &str) -> String {
     }
 }
 
-/// What is said of a part of a request that nothing was found for.
+/// What is said of a part of a request that nothing is called for.
 #[must_use]
 pub fn not_done_of(request: &str, part: &str) -> String {
     match is_korean(request) {
-        true => format!("하지 않은 일 (맞는 도구를 찾지 못했습니다): {part}"),
-        false => format!("Not done (no tool was found for it): {part}"),
+        true => format!("하지 않은 일: {part}"),
+        false => format!("Not done: {part}"),
     }
 }
 

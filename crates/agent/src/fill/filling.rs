@@ -12,7 +12,7 @@ use super::{Filled, Missing, choices, formula, numbers, spans, texts};
 use catalog::schema::Schema;
 use jiff::civil::Date;
 use selection::Item;
-use selection::speech::{keys, own_words};
+use selection::speech::{ASKING, ASKING_KOREAN, keys, own_words};
 use serde_json::{Map, Value};
 
 pub(super) struct Filling<'a> {
@@ -164,7 +164,9 @@ impl<'a> Filling<'a> {
                 .any(|own| matches!(own, "unit" | "currency"))
         });
         let params: Vec<&Wanted<'_>> = open.iter().map(|at| &self.wanted[*at]).collect();
-        if formula::computes(&self.about) && is_sequence(&params) && !self.is_all_said(&given) {
+        let required: Vec<&Wanted<'_>> = params.iter().copied().filter(|it| it.required).collect();
+        let are_operands = required.len() > 1 && is_sequence(&required);
+        if are_operands && formula::computes(&self.about) && !self.is_all_said(&given) {
             return;
         }
         let is_exact = self.formula.is_some();
@@ -189,9 +191,10 @@ impl<'a> Filling<'a> {
         }
         let is_number = |at: usize| given.iter().any(|it| (it.at..=it.last).contains(&at));
         let open: Vec<usize> = unsaid(&self.said).map(|it| it.at).collect();
+        let last = given.last().map_or(0, |it| it.last);
         let words = self.said.words.iter().enumerate();
         // `4 by 5 without rounding`
-        let mut words = words.take_while(|(_, it)| it.stem != "without");
+        let mut words = words.take_while(|(at, it)| it.stem != "without" || *at < last);
         words.all(|(at, word)| {
             let all = keys(&word.stem);
             let known = all.iter().filter(|it| self.own.binary_search(it).is_ok());
@@ -200,6 +203,8 @@ impl<'a> Filling<'a> {
                 || is_number(at)
                 || open.contains(&at)
                 || is_reminder(&word.stem)
+                || ASKING.contains(&word.stem.as_str())
+                || ASKING_KOREAN.contains(&word.stem.as_str())
                 || formula::says_work(&word.stem, &self.about)
         })
     }

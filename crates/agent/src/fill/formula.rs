@@ -107,13 +107,22 @@ pub(crate) fn fits(formula: &str, about: &str) -> bool {
 /// Whether a tool says of itself that it calculates with its numbers.
 pub(crate) fn computes(about: &str) -> bool {
     let mut all = DOES.iter().flat_map(|it| it.1.split(' '));
-    all.any(|word| about.contains(word))
+    all.any(|word| is_in(about, word))
+}
+
+/// Whether a text has a word that begins so.
+fn is_in(about: &str, word: &str) -> bool {
+    let mut found = about.match_indices(word);
+    let is_begun = |at: usize| !about[..at].ends_with(|c: char| c.is_ascii_alphabetic());
+    found.any(|(at, _)| !word.is_ascii() || is_begun(at))
 }
 
 /// Whether a word says what a tool does with its numbers: `곱해줘`.
 pub(crate) fn says_work(stem: &str, about: &str) -> bool {
-    let mut all = DOES.iter().flat_map(|it| it.1.split(' '));
-    all.any(|word| stem.starts_with(word) && about.contains(word))
+    DOES.iter().any(|(_, row)| {
+        let mut said = row.split(' ');
+        said.any(|word| stem.starts_with(word)) && row.split(' ').any(|word| is_in(about, word))
+    })
 }
 
 /// How many numbers of a calculation have a minus of their own.
@@ -177,6 +186,23 @@ fn share(words: &[Token]) -> Option<String> {
     }
 }
 
+/// Whether the number at the end of a calculation, were it a share, would be one of something that nobody has said:
+/// `200 + 50 - 10%`. Shares may be added to each other, and to one.
+fn is_share_of_unsaid(text: &str) -> bool {
+    let before = text.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let Some(sum) = before
+        .strip_suffix(" + ")
+        .or_else(|| before.strip_suffix(" - "))
+    else {
+        return false;
+    };
+    let is_one = sum.ends_with("(1");
+    let are_shares = sum
+        .split([' ', '+', '-'])
+        .all(|it| it.is_empty() || it.ends_with('%'));
+    !is_one && !are_shares
+}
+
 /// What already is a calculation: operands and what stands between them.
 fn infix(tokens: &[Token]) -> Option<String> {
     let mut text = String::new();
@@ -206,10 +232,8 @@ fn infix(tokens: &[Token]) -> Option<String> {
                 depth -= 1;
             }
             Token::Sign('%') if is_operand && matches!(last, Some(Token::Number(_))) => {
-                // Of what it is a share, nobody has said: `200 + 50 - 10%`.
-                let is_added = text.contains(" + ") || text.contains(" - ");
                 let goes_on = matches!(tokens.get(at + 1), Some(Token::Word(of)) if of == "of");
-                if is_added && !goes_on && !text.contains('%') {
+                if !goes_on && is_share_of_unsaid(&text) {
                     return None;
                 }
                 text.push('%');
@@ -318,6 +342,10 @@ mod tests {
             ("What is 200 plus 15%?", "200 * (1 + 15%)"),
             ("100 + 20% of 50", "100 + 20% of 50"),
             ("Then 3 + 4", "3 + 4"),
+            (", and what is 2+2?", "2 + 2"),
+            ("1000 * (1 + 5%)", "1000 * (1 + 5%)"),
+            ("(200 + 50) * 10%", "(200 + 50) * 10%"),
+            ("500 + 200 * 10%", "500 + 200 * 10%"),
         ] {
             assert_eq!(formula(request).as_deref(), Some(expected), "{request}");
         }
@@ -379,6 +407,7 @@ mod tests {
             "3,5 + 2",
             "1.000,5 + 2",
             "200 + 50 - 10%",
+            "5% of 200 + 10%",
             "3 + 4 then times 2",
             "add 3, 4 and 5 to 10",
             "average of 10 - 3 and 5",

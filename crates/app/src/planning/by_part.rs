@@ -5,6 +5,7 @@ use super::{AsOne, Planned};
 use crate::App;
 use crate::error::Result;
 use crate::select::Request;
+use agent::contrary::is_question;
 use agent::fill::calculation;
 use agent::parts::{is_wish, parts, stands_alone};
 use agent::planner::{self, Plan};
@@ -41,8 +42,10 @@ impl App {
         let sums = parts.iter().filter(|it| calculation(it).is_some()).count();
         let is_called = whole.outcome == Outcome::Call;
         let has_enough = is_called && whole.planned.tools.len() >= parts.len();
-        // Where it is not clear what the whole wants, a calculation in it still is.
-        let is_clear = is_called || sums > 0;
+        // Where nothing was found for the whole, a calculation in it still is one; where something has to be asked, that comes
+        // first, unless all of it is calculations.
+        let is_none = whole.outcome == Outcome::None;
+        let is_clear = is_called || sums == parts.len() || (is_none && sums > 0);
         if parts.len() < 2 || !is_clear || (has_enough && (is_settled || sums == 0)) {
             return Ok(whole.planned);
         }
@@ -50,7 +53,7 @@ impl App {
         for part in parts {
             found.push(self.of_part(caller, asked, part, day).await?);
         }
-        let stand_alone = found[1..].iter().all(|it| stands_alone(it.part));
+        let stand_alone = found.iter().all(|it| stands_alone(it.part));
         if let Some(calls) = self.call_for_each(&found).filter(|_| stand_alone) {
             return Ok(Planned {
                 tools: calls.iter().map(|it| it.tool.clone()).collect(),
@@ -62,7 +65,7 @@ impl App {
         }
         Ok(match (is_called, sums) {
             (true, 0) => Planned {
-                left: left(&found, &whole.planned.tools),
+                left: left(&found, &whole.planned.tools, &whole.planned.plan),
                 ..whole.planned
             },
             (true, _) if !has_enough => self.with_sums(asked, whole.planned, &found, day),
@@ -79,13 +82,13 @@ impl App {
         day: Date,
     ) -> Result<OfPart<'r>> {
         let own = Request {
-            query: part.trim_start_matches([',', ' ']).to_owned(),
+            query: part.to_owned(),
             ..asked.clone()
         };
         let of_part = self.planned_as_one(caller, &own, day).await?;
         let is_chosen = of_part.outcome == Outcome::Call;
         let call = match of_part.planned.plan {
-            Plan::Calls(calls) if is_chosen => calls.into_iter().next(),
+            Plan::Calls(mut calls) if is_chosen && calls.len() == 1 => calls.pop(),
             _ => None,
         };
         let is_sure = |it: &planner::Planned| {
@@ -122,7 +125,7 @@ impl App {
         let mut tools: Vec<(String, &str)> = Vec::new();
         for it in found {
             let tool = own(it).or_else(|| free.pop());
-            let is_new = |tool: &String| tools.iter().all(|(known, _)| known != tool);
+            let is_new = |tool: &String| it.is_sum || tools.iter().all(|(known, _)| known != tool);
             let tool = tool.filter(is_new).map(|tool| (tool, it.part));
             tools.extend(tool);
         }
@@ -131,8 +134,8 @@ impl App {
         let plan = self.plan_with(&asked.query, Outcome::Call, &chosen, day);
         let tools: Vec<String> = tools.into_iter().map(|it| it.0).collect();
         Planned {
+            left: left(found, &tools, &plan),
             plan,
-            left: left(found, &tools),
             tools,
             ..whole
         }
@@ -174,16 +177,37 @@ fn only_sums(whole: Planned, found: Vec<OfPart<'_>>) -> Planned {
         tools: calls.iter().map(|it| it.tool.clone()).collect(),
         plan: Plan::Calls(calls),
         because: "a part of the request is a calculation".to_owned(),
-        left: rest.iter().map(|it| said(it.part)).collect(),
+        // A question is wanted as well, and what only tells something is not.
+        left: rest
+            .iter()
+            .filter(|it| it.tool.is_some() || is_wish(it.part) || is_question(it.part))
+            .map(|it| said(it.part))
+            .collect(),
         notes: whole.notes,
     }
 }
 
-/// The parts that none of these tools is for: they want another, or something done that no tool was found for.
-fn left(found: &[OfPart<'_>], tools: &[String]) -> Vec<String> {
-    let is_left = |it: &&OfPart<'_>| match &it.tool {
-        Some(tool) => !tools.contains(tool),
-        None => is_wish(it.part),
+/// The parts that none of these tools is for: they want another, or something done that no tool was found for. What is handed
+/// over to a tool is a text, and wants nothing.
+fn left(found: &[OfPart<'_>], tools: &[String], plan: &Plan) -> Vec<String> {
+    let calls = match plan {
+        Plan::Calls(calls) => &calls[..],
+        Plan::Doubt { .. } | Plan::Ask { .. } | Plan::Nothing { .. } => &[],
+    };
+    let given = calls.iter().flat_map(|it| it.arguments.values());
+    let given: Vec<String> = given
+        .filter_map(|it| Some(it.as_str()?.to_lowercase()))
+        .collect();
+    let is_handed_over = |part: &str| {
+        let part = said(part).to_lowercase();
+        given.iter().any(|it| it.contains(&part))
+    };
+    let is_left = |it: &&OfPart<'_>| {
+        let is_unserved = match &it.tool {
+            Some(tool) => !tools.contains(tool),
+            None => is_wish(it.part),
+        };
+        is_unserved && !is_handed_over(it.part)
     };
     let left = found.iter().filter(is_left);
     left.map(|it| said(it.part)).collect()
@@ -192,7 +216,11 @@ fn left(found: &[OfPart<'_>], tools: &[String]) -> Vec<String> {
 /// A part without what joins it to the others.
 fn said(part: &str) -> String {
     let bare = part.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '.'));
-    let joins = ["and then ", "then ", "and ", "그리고 "];
-    let join = joins.iter().find_map(|it| bare.strip_prefix(it));
-    join.unwrap_or(bare).to_owned()
+    let joins = ["and then ", "and also ", "then ", "and ", "그리고 "];
+    let is_begun = |join: &&&str| {
+        let begin = bare.get(..join.len());
+        begin.is_some_and(|it| it.eq_ignore_ascii_case(join))
+    };
+    let join = joins.iter().find(is_begun);
+    bare[join.map_or(0, |it| it.len())..].to_owned()
 }

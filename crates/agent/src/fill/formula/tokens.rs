@@ -194,7 +194,7 @@ pub(super) fn tokens(request: &str) -> Option<Vec<Token>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < words.len() {
-        if found.is_empty() && LEADS.contains(&plain(words[at])) {
+        if found.iter().all(|it| *it == Token::Pause) && LEADS.contains(&plain(words[at])) {
             at += 1;
             continue;
         }
