@@ -38,9 +38,9 @@ LEAK = 0.55
 LEARNED = [
     "src/kinds.rs", "src/background.rs", "examples/evaluate/idle.rs", "training/ask.jsonl", "training/plain.jsonl",
     "training/pool.jsonl", "training/style.jsonl", "training/web.jsonl", "training/direct.jsonl", "training/now.jsonl",
-    "training/office.jsonl"]
+    "training/office.jsonl", "training/parts.jsonl"]
 # What nothing is learned from at all: rows that tell how what was learned does elsewhere.
-FRESH = ["fresh.jsonl", "fresh_web.jsonl"]
+FRESH = ["fresh.jsonl", "fresh_web.jsonl", "fresh_office.jsonl"]
 
 
 def half(query):

@@ -317,6 +317,13 @@ fn cuts(request: &str) -> Vec<usize> {
     cuts
 }
 
+/// Whether a Korean clause ends with a verb that goes on to the next thing.
+pub(crate) fn goes_on(clause: &str) -> bool {
+    let clause = clause.trim_end_matches([',', ' ']);
+    let is_verb = clause.ends_with('고') && !NOUNS.iter().any(|it| clause.ends_with(it));
+    ENDINGS.iter().any(|it| clause.ends_with(it)) || is_verb
+}
+
 /// Where a Korean verb or particle goes on to the next thing.
 fn korean(request: &str) -> impl Iterator<Item = usize> {
     let of_endings = ENDINGS.iter().flat_map(|ending| {

@@ -64,7 +64,7 @@ pub(crate) fn judge(features: &Features) -> Verdict {
 }
 
 /// The first weight stands for itself.
-fn sum(weights: &[f32], inputs: &[f32]) -> f32 {
+pub(crate) fn sum(weights: &[f32], inputs: &[f32]) -> f32 {
     let products = weights[1..].iter().zip(inputs).map(|(a, b)| a * b);
     weights[0] + products.sum::<f32>()
 }

@@ -97,9 +97,9 @@ fn rules(whole: Part<'_>, parameters: &[&str], last: &mut Option<String>) -> (Ve
     let mut about: Vec<&str> = Vec::new();
     let is_own = |name: &str| parameters.contains(&name);
     // `Not for X; use Y instead` gives two, and so does `Not for X, use Y`; the next to be read is the last here.
-    let mut parts = parts(whole);
-    parts.reverse();
-    while let Some(part) = parts.pop() {
+    let parts = parts(whole).into_iter().rev();
+    let mut parts: Vec<(Part<'_>, bool)> = parts.map(|it| (it, false)).collect();
+    while let Some((part, is_rest)) = parts.pop() {
         let found_here = english(part, &is_own).or_else(|| {
             korean(part.text).map(|rule| Found {
                 rule,
@@ -113,7 +113,10 @@ fn rules(whole: Part<'_>, parameters: &[&str], last: &mut Option<String>) -> (Ve
             rest,
         }) = found_here
         else {
-            about.push(part.text);
+            // What goes on from a rule, and what a tool does not do, says nothing of what it does.
+            if !is_rest && !denies(part.small) {
+                about.push(part.text);
+            }
             continue;
         };
         // `In that case` is the case before.
@@ -135,20 +138,25 @@ fn rules(whole: Part<'_>, parameters: &[&str], last: &mut Option<String>) -> (Ve
         }
         *last = (rule.kind == Kind::Not).then(|| rule.condition.clone());
         let is_rule = !rule.condition.is_empty() || matches!(rule.kind, Kind::Prefer(_));
-        // What a tool is only for is what it is for.
-        about.push(if rule.kind == Kind::Only || !is_rule {
-            part.text
-        } else {
-            before
-        });
+        about.push(if is_rule { before } else { part.text });
         found.extend(is_rule.then_some(rule));
-        parts.extend(rest);
+        parts.extend(rest.map(|it| (it, true)));
     }
-    if found.is_empty() {
+    // What a tool is only for is what it is for. Where other tools are named beside, that says more of these.
+    if found.iter().all(|it| it.kind == Kind::Only) {
         return (found, whole.text.to_owned());
     }
     about.retain(|it| !it.is_empty());
     (found, about.join(" "))
+}
+
+/// Whether a part says what is not done: `It reserves no room`.
+fn denies(small: &str) -> bool {
+    let mut words = small.split(|c: char| !(c.is_alphanumeric() || c == '\''));
+    words.any(|it| {
+        let is_english = matches!(it, "no" | "not" | "never" | "cannot") || it.ends_with("n't");
+        is_english || ["않", "못"].iter().any(|no| it.contains(no))
+    })
 }
 
 fn parts(whole: Part<'_>) -> Vec<Part<'_>> {

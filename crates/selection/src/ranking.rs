@@ -19,9 +19,6 @@ const CLOSE: usize = 48;
 /// And so many more of trusted tools, where others might have crowded them out.
 const CLOSE_TRUSTED: usize = 8;
 
-/// Of a clause so many: what it asks for is mostly the first of them.
-const CLOSE_CLAUSE: usize = 8;
-
 /// What a request gains for a tool that it calls by its name.
 const CALLED: f32 = 0.5;
 
@@ -37,11 +34,6 @@ const LACKS: f32 = 0.055;
 /// that. The other way round it loses as much. Less where only lists of words tell.
 const DEED: f32 = 0.05;
 const DEED_BY_WORDS: f32 = 0.02;
-
-/// A clause brings a tool of its own if that fits nearly as well as the best tool of any clause does.
-const CLAUSE_SHARE: f32 = 0.6;
-/// One that seems to tell something only brings none unless it fits that so well.
-const IDLE_LEAST: f32 = 0.5;
 
 /// A tool while it is looked at closely.
 #[derive(Clone, Debug)]
@@ -61,14 +53,16 @@ pub(crate) struct Ranked {
 /// The request, and its clauses if it has several.
 pub(crate) struct Texts<'a> {
     pub(crate) asked: Vec<Asked<'a>>,
+    /// The clauses as they stand there, with what joins them.
+    pub(crate) clauses: Vec<&'a str>,
 }
 
 pub(crate) struct Ranking<'a> {
-    corpus: &'a Corpus,
-    texts: &'a Texts<'a>,
+    pub(crate) corpus: &'a Corpus,
+    pub(crate) texts: &'a Texts<'a>,
     /// The places of the tools that are ranked.
-    places: Vec<usize>,
-    signals: Vec<Signals>,
+    pub(crate) places: Vec<usize>,
+    pub(crate) signals: Vec<Signals>,
 }
 
 impl<'a> Ranking<'a> {
@@ -227,69 +221,6 @@ impl<'a> Ranking<'a> {
         (mean, square.sqrt().max(0.02))
     }
 
-    /// Whether a clause seems to tell something only, so that nothing is to be done for it.
-    fn is_idle(&self, clause: &Asked<'_>) -> bool {
-        let nature = self
-            .corpus
-            .reader
-            .read(clause.vector.as_ref(), &clause.turns);
-        nature.iter().skip(1).all(|it| *it < nature[0])
-    }
-
-    /// The few that fit a clause best at first sight.
-    fn nearest_places(&self, scores: &[f32]) -> Vec<usize> {
-        let mut places = self.places.clone();
-        split_rest(&mut places, CLOSE_CLAUSE, |a, b| {
-            scores[*b].total_cmp(&scores[*a]).then(a.cmp(b))
-        });
-        places
-    }
-
-    /// The tools of all clauses; the best one, where the request is one.
-    pub(crate) fn needed(&self, ranked: &[Ranked]) -> Vec<usize> {
-        let corpus = self.corpus;
-        let first = ranked.first().map(|it| it.at);
-        let original = |at: usize| {
-            let found = ranked.iter().find(|it| it.at == at);
-            found.and_then(|it| it.copy_of).unwrap_or(at)
-        };
-        let mut found: Vec<(usize, f32)> = Vec::new();
-        for (signals, asked) in self.signals.iter().zip(&self.texts.asked).skip(1) {
-            let given = Given::new(&asked.text);
-            let closer = Closer::new(corpus, asked, &given);
-            let near = self.nearest_places(&signals.scores);
-            let looked = near.into_iter().map(|at| {
-                let at = original(at);
-                (at, closer.look(at, signals.scores[at], asked).0)
-            });
-            let mut looked: Vec<(usize, f32)> = looked.collect();
-            looked.sort_by(|a, b| b.1.total_cmp(&a.1));
-            let best = looked.first().map(|(at, score)| {
-                let others = looked.iter().map(|it| it.0);
-                let trusted = others.filter(|it| corpus.parts[*it].is_trusted);
-                let better = copies::yields_to(corpus, asked, *at, trusted);
-                (better.unwrap_or(*at), *score)
-            });
-            let least = match self.is_idle(asked) {
-                true => IDLE_LEAST,
-                false => 0.0,
-            };
-            found.extend(best.filter(|it| it.1 >= least));
-        }
-        let most = found.iter().map(|it| it.1).fold(0.0, f32::max);
-        found.retain(|it| it.1 >= CLAUSE_SHARE * most);
-        let mut tools: Vec<usize> = Vec::new();
-        for (at, _) in found {
-            if !tools.contains(&at) {
-                tools.push(at);
-            }
-        }
-        match (tools.len(), first) {
-            (0 | 1, Some(first)) => vec![first],
-            _ => tools,
-        }
-    }
-
     pub(crate) fn why(&self, ranked: Ranked) -> Why {
         let part = &self.corpus.parts[ranked.at];
         let asked = &self.texts.asked[ranked.text];
@@ -313,7 +244,11 @@ impl<'a> Ranking<'a> {
 }
 
 /// Leaves the first few, in no order, and gives back the rest.
-fn split_rest<T>(all: &mut Vec<T>, few: usize, first: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
+pub(crate) fn split_rest<T>(
+    all: &mut Vec<T>,
+    few: usize,
+    first: impl Fn(&T, &T) -> Ordering,
+) -> Vec<T> {
     if all.len() <= few {
         return Vec::new();
     }
@@ -322,7 +257,7 @@ fn split_rest<T>(all: &mut Vec<T>, few: usize, first: impl Fn(&T, &T) -> Orderin
 }
 
 /// What a request asks to be done and gives for it, beside what each tool does and takes.
-struct Closer<'a> {
+pub(crate) struct Closer<'a> {
     corpus: &'a Corpus,
     asked: &'a Asked<'a>,
     given: &'a Given,
@@ -331,7 +266,7 @@ struct Closer<'a> {
 }
 
 impl<'a> Closer<'a> {
-    fn new(corpus: &'a Corpus, asked: &'a Asked<'a>, given: &'a Given) -> Self {
+    pub(crate) fn new(corpus: &'a Corpus, asked: &'a Asked<'a>, given: &'a Given) -> Self {
         Closer {
             corpus,
             asked,
@@ -344,8 +279,13 @@ impl<'a> Closer<'a> {
         }
     }
 
+    /// Whether a tool does what is asked for, looking something up or doing it, as surely as that can be told.
+    pub(crate) fn agrees(&self, deed: f32) -> f32 {
+        (self.deed * deed / DEED).clamp(-1.0, 1.0)
+    }
+
     /// The score with what a close look adds, and how near the nearest example is to a text of the request.
-    fn look(&self, at: usize, mut score: f32, text: &Asked<'_>) -> (f32, Option<f32>) {
+    pub(crate) fn look(&self, at: usize, mut score: f32, text: &Asked<'_>) -> (f32, Option<f32>) {
         let part = &self.corpus.parts[at];
         let weights = &self.corpus.weights;
         let found = nearest(text, part, weights);

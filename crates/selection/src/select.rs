@@ -1,6 +1,7 @@
 //! From a request to the tools it needs: ranked among those that may be seen, moved by rules, and judged whether to call
 //! one at all.
 
+use crate::bringing::Seen;
 use crate::clauses::clauses;
 use crate::corpus::Corpus;
 use crate::features::Features;
@@ -158,13 +159,25 @@ impl Corpus {
         whole.needed(&whole.ranked(&Given::new(&read.whole)))
     }
 
+    /// The tool that fits each clause of a request best, and what is seen of both: what `scripts/train-clauses` learns from.
+    #[must_use]
+    pub fn of_clauses(&self, request: &str, visible: impl Fn(usize) -> bool) -> Vec<(usize, Seen)> {
+        let read = Read::new(request);
+        let shown = self.shown(visible);
+        let texts = self.texts(&read.compared);
+        let whole = Ranking::new(self, &texts, &shown, |_| true);
+        whole.of_clauses(&whole.ranked(&Given::new(&read.whole)))
+    }
+
     fn texts<'a>(&self, request: &'a str) -> Texts<'a> {
         let clauses = match self.weights.clauses > 0.0 {
             true => clauses(request),
             false => Vec::new(),
         };
+        let all = std::iter::once(request).chain(clauses.iter().copied());
         Texts {
-            asked: Asked::all(std::iter::once(request).chain(clauses), self),
+            asked: Asked::all(all, self),
+            clauses,
         }
     }
 }

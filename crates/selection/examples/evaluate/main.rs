@@ -1,8 +1,9 @@
 //! Measures selection on public sets that lie in a folder: `evaluate FOLDER VECTORS WHAT…`, where VECTORS is a file that
 //! keeps vectors for the next time, and WHAT is of `top`, `signals`, `clauses`, `examples`, `poison`, `outcome`,
 //! `own GOLD`, `features FILE GOLD`, `gold FOLDER dev|test`, `web FOLDER dev|test`, `fresh FOLDER FILE`,
-//! `rules FOLDER`, `speed`, `bare` (our own tools lose their example prompts in what follows).
+//! `seen FOLDER FILE INTO`, `rules FOLDER`, `speed`, `bare` (our own tools lose their example prompts in what follows).
 
+mod clauses;
 mod data;
 mod encoder;
 mod gold;
@@ -83,6 +84,10 @@ fn main() {
                 gold::measure(&mut bench, Path::new(folder), next(), gold::FRESH);
             }
             "bare" => bench.is_bare = true,
+            "seen" => {
+                let (folder, file) = (next(), next());
+                clauses::dump(&mut bench, Path::new(folder), file, next());
+            }
             "rules" => rules::measure(&mut bench, Path::new(next())),
             "weights" => bench.weights = weights(next()),
             "speed" => speed::measure(&mut bench),

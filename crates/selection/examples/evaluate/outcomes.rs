@@ -194,6 +194,7 @@ fn own(folder: &Path) -> Vec<Case> {
     for (file, sets) in [
         ("fresh.jsonl", ["fresh en", "fresh ko"]),
         ("fresh_web.jsonl", ["fresh web", "fresh web"]),
+        ("fresh_office.jsonl", ["fresh office", "fresh office"]),
     ] {
         let rows = gold::rows(folder, file, gold::FRESH);
         cases.extend(rows.iter().map(|row| case(row, sets)));

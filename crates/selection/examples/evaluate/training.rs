@@ -124,7 +124,7 @@ pub(crate) fn cases(folder: &Path, own: &Arc<Vec<Item>>, builtin: &[&str]) -> Ve
     let (ask, plain) = ("ask.jsonl", "plain.jsonl");
     let (web, now) = ("web.jsonl", "now.jsonl");
     let (pool, style, direct) = ("pool.jsonl", "style.jsonl", "direct.jsonl");
-    let office = "office.jsonl";
+    let (office, parts) = ("office.jsonl", "parts.jsonl");
     let mut cases = among_few(folder, own);
     for (set, file, tools) in [
         ("ask", ask, &with),
@@ -142,11 +142,13 @@ pub(crate) fn cases(folder: &Path, own: &Arc<Vec<Item>>, builtin: &[&str]) -> Ve
         ("direct ko", direct, own),
         ("office en", office, own),
         ("office ko", office, own),
+        ("parts en", parts, own),
+        ("parts ko", parts, own),
     ] {
         for row in lines(folder, file) {
             let word = |key: &str| row[key].as_str().map(str::to_owned);
             // Of these files, the languages are two sets.
-            let is_one = [pool, style, direct, office].contains(&file);
+            let is_one = [pool, style, direct, office, parts].contains(&file);
             if is_one && !word("lang").is_some_and(|it| set.ends_with(&it)) {
                 continue;
             }

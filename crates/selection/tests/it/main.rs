@@ -153,14 +153,54 @@ fn what_is_not_to_be_done_calls_nothing() {
 
 #[test]
 fn a_request_for_two_tools_gets_both() {
-    let (items, _) = &*TOOLS;
-    let (found, _) = select("12.5 percent of 340 and how many miles are 5 km?");
-    let names: Vec<&str> = found
-        .tools
-        .iter()
-        .map(|at| items[*at].name.as_str())
-        .collect();
-    assert_eq!(names, ["calculator", "convert_units"]);
+    let found = names("12.5 percent of 340 and how many miles are 5 km?");
+    assert_eq!(found, ["calculator", "convert_units"]);
+}
+
+fn names(request: &str) -> Vec<&'static str> {
+    let tools = select(request).0.tools.into_iter();
+    tools.map(|at| TOOLS.0[at].name.as_str()).collect()
+}
+
+/// A reason, what somebody else wants and what is not wanted name what other tools are about.
+#[test]
+fn a_part_that_only_tells_something_brings_no_tool() {
+    for (request, tool) in [
+        (
+            "We had three tickets about this last month already. Roll checkout-api back in production.",
+            "rollback_service",
+        ),
+        (
+            "I was told the meeting room is too small, whatever. Put \"buy more chairs\" on my to-do list.",
+            "add_todo",
+        ),
+        (
+            "No need to look for older tickets. File a bug: the export button does nothing in Safari, high priority.",
+            "create_ticket",
+        ),
+        (
+            "고객이 주문 A-20419 때문에 화가 났어요. 4만 2천원 환불해 주세요.",
+            "refund_order",
+        ),
+    ] {
+        assert_eq!(names(request), [tool], "{request}");
+    }
+}
+
+#[test]
+fn parts_that_ask_for_something_bring_their_tools() {
+    for (request, tools) in [
+        (
+            "Refund 20,000 won of order A-31177, then mail kim@moon.example that the money is on its way.",
+            ["refund_order", "send_mail"],
+        ),
+        (
+            "내일 부산 날씨 알려주고 부산역에서 해운대까지 가는 길도 찾아줘",
+            ["get_weather_forecast", "find_route"],
+        ),
+    ] {
+        assert_eq!(names(request), tools, "{request}");
+    }
 }
 
 #[test]
