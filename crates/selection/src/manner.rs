@@ -31,7 +31,7 @@ impl Manner {
             is_order: any(&ORDER),
             is_vague: any(&VAGUE),
             is_unknown: any(&UNKNOWN),
-            is_refusal: any(&REFUSAL) || refuses(request),
+            is_refusal: any(&REFUSAL) || declines(&small) || refuses(request),
             points: tokens(&small).filter(|it| points(it)).count(),
             is_now: tokens(&small).any(is_now),
             is_past: tokens(&small).any(is_past),
@@ -50,6 +50,35 @@ pub(crate) fn holds(text: &str, phrase: &str) -> bool {
         !phrase.is_ascii() || (is_open(before) && is_open(after))
     })
 }
+
+/// Whether somebody says in Korean that nothing is wanted: `아 됐어요`, `괜찮아, 내가 할게`. `누가 됐어` and `내일 괜찮아?` ask.
+fn declines(small: &str) -> bool {
+    let marks = [',', '.', '!', '?', '\n'];
+    small.split_inclusive(marks).any(|it| {
+        let said = it.trim_matches(|c: char| c.is_whitespace() || (marks.contains(&c) && c != '?'));
+        let said = said.strip_suffix('요').unwrap_or(said);
+        let before = DECLINES.iter().find_map(|end| said.strip_suffix(end));
+        before.is_some_and(|it| it.split_whitespace().all(|it| INTERJECTIONS.contains(&it)))
+    })
+}
+
+const DECLINES: [&str; 3] = ["됐어", "됐습니다", "괜찮아"];
+const INTERJECTIONS: [&str; 14] = [
+    "아",
+    "아니",
+    "아니야",
+    "아뇨",
+    "어",
+    "음",
+    "응",
+    "이제",
+    "그럼",
+    "그냥",
+    "난",
+    "나는",
+    "저는",
+    "그건",
+];
 
 /// Whether all that is said is that something is not to be done: `do not send any mail`, `메일 보내지 마`. What goes on with
 /// something else to do refuses only how: `don't mail it, send a message`.
@@ -416,7 +445,7 @@ const UNKNOWN: [&str; 16] = [
     "잊어버",
 ];
 
-const REFUSAL: [&str; 17] = [
+const REFUSAL: [&str; 15] = [
     "never mind",
     "nevermind",
     "don't send",
@@ -430,9 +459,7 @@ const REFUSAL: [&str; 17] = [
     "하지 마",
     "하지마",
     "보내지 마",
-    "됐어",
     "안 해도",
-    "괜찮아",
     "내가 할게",
 ];
 
@@ -449,6 +476,22 @@ mod tests {
         assert!(Manner::new("그거 보내줘").is_vague);
         assert!(Manner::new("I don’t remember the number").is_unknown);
         assert!(Manner::new("아니 하지 마").is_refusal);
+        for declined in [
+            "됐어",
+            "아 됐어요, 고마워",
+            "괜찮아요. 제가 볼게요",
+            "이제 됐습니다!",
+        ] {
+            assert!(Manner::new(declined).is_refusal, "{declined}");
+        }
+        for asked in [
+            "삼성전자 새 대표 누가 됐어",
+            "어떤 우유가 리콜됐어?",
+            "내일 세 시 괜찮아?",
+            "괜찮아?",
+        ] {
+            assert!(!Manner::new(asked).is_refusal, "{asked}");
+        }
         for refusal in [
             "Do not send any mail",
             "please don't book anything",
