@@ -2,39 +2,74 @@
 
 use crate::gold::{FRESH, items, rows};
 use crate::{Bench, say};
-use selection::SEEN;
-use serde_json::json;
+use selection::{Corpus, Item, SEEN};
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Of the requests of a file that are to be called and have several clauses.
+/// Of the requests of a file that are to be called and have several clauses: among all tools, among all without example prompts,
+/// and among few without: whoever begins a run may name them.
 pub(crate) fn dump(bench: &mut Bench, folder: &Path, file: &str, into: &str) {
-    let items = items(folder);
+    let mut items = items(folder);
+    items.retain(|it| it.name != "request_human_input");
+    let bare: Vec<Item> = items.iter().cloned().map(without_examples).collect();
     let weights = bench.weights.clone();
-    let corpus = bench.corpus(&items, &weights);
+    let all = bench.corpus(&items, &weights);
+    let all_bare = bench.corpus(&bare, &weights);
     let half = match file {
         "gold.jsonl" => "dev",
         _ => FRESH,
     };
     let mut text = json!({"seen": SEEN.to_vec()}).to_string() + "\n";
-    for row in rows(folder, file, half) {
+    for (at, row) in rows(folder, file, half).into_iter().enumerate() {
         if row["outcome"] != "call" {
             continue;
         }
-        let query = row["query"].as_str().unwrap_or_default();
-        let visible = |at: usize| items[at].name != "request_human_input";
-        let clauses = corpus.of_clauses(query, visible);
-        if clauses.is_empty() {
-            continue;
+        let few = among_few(&bare, &row, at);
+        let of_few = bench.corpus(&few, &weights);
+        for (corpus, items) in [(&all, &items), (&all_bare, &bare), (&of_few, &few)] {
+            if let Some(seen) = seen(corpus, items, &row) {
+                let _ = writeln!(text, "{seen}");
+            }
         }
-        let clauses: Vec<_> = clauses
-            .into_iter()
-            .map(|(at, seen)| json!({"tool": items[at].name, "seen": seen.0.to_vec()}))
-            .collect();
-        let found = corpus.select(query, visible, 1);
-        let best = found.candidates.first().map_or("", |it| &items[it.at].name);
-        let row = json!({"query": query, "lang": row["lang"], "gold": row["gold"], "best": best, "clauses": clauses});
-        let _ = writeln!(text, "{row}");
     }
     say(&format!("{file}: {:?}", std::fs::write(into, text)));
+}
+
+fn without_examples(item: Item) -> Item {
+    Item {
+        examples: Vec::new(),
+        ..item
+    }
+}
+
+/// The tools of a row and two others.
+fn among_few(items: &[Item], row: &Value, at: usize) -> Vec<Item> {
+    let is_right = |it: &Item| {
+        let gold = row["gold"].as_array().into_iter().flatten();
+        gold.into_iter().any(|name| *name == it.name.as_str())
+    };
+    let mut few: Vec<Item> = items.iter().filter(|it| is_right(it)).cloned().collect();
+    for step in [7, 18] {
+        let other = &items[(step * at) % items.len()];
+        if few.iter().all(|it| it.name != other.name) {
+            few.push(other.clone());
+        }
+    }
+    few
+}
+
+fn seen(corpus: &Corpus, items: &[Item], row: &Value) -> Option<Value> {
+    let query = row["query"].as_str().unwrap_or_default();
+    let clauses = corpus.of_clauses(query, |_| true);
+    if clauses.is_empty() {
+        return None;
+    }
+    let clauses: Vec<_> = clauses
+        .into_iter()
+        .map(|(at, seen)| json!({"tool": items[at].name, "seen": seen.0.to_vec()}))
+        .collect();
+    let found = corpus.select(query, |_| true, 1);
+    let best = found.candidates.first().map(|it| &items[it.at].name);
+    Some(json!({"query": query, "gold": row["gold"], "best": best, "clauses": clauses}))
 }
