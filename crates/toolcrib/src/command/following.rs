@@ -2,6 +2,7 @@
 //! is over, waits for somebody who is not here, or is left with Ctrl-C.
 
 use super::answering::{DECLINE, asked_here, asked_line, how_to_answer, is_approval};
+use super::heard::{WAIT_SECONDS, gone, heard};
 use super::prompt::{Lines, show};
 use super::run::path;
 use super::teller::Teller;
@@ -11,14 +12,7 @@ use crate::context::Context;
 use crate::out::{Cause, Failure, Result, printable};
 use serde_json::Value;
 use std::io::IsTerminal;
-use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-
-/// How long one question for events may take.
-const WAIT_SECONDS: u32 = 20;
-
-/// How long somebody at a prompt is left alone where the server does not say what has happened.
-const AGAIN: Duration = Duration::from_secs(2);
 
 /// Shows what happens until the run is over, or waits for somebody who is not here.
 pub(super) async fn follow(
@@ -86,6 +80,8 @@ enum NoLine {
     Left,
     /// The question is gone, and how, where the run does not tell it itself.
     Gone(Option<String>),
+    /// Nobody says any more whether it is.
+    Unknown(Failure),
 }
 
 impl Following<'_> {
@@ -173,7 +169,9 @@ impl Following<'_> {
                     tokio::select! {
                         biased;
                         () = leaving.asked() => Err(NoLine::Left),
-                        how = gone(client, id, request, text(view, "last_event")) => Err(NoLine::Gone(how)),
+                        how = gone(client, id, request, text(view, "last_event")) => {
+                            Err(how.map_or_else(NoLine::Unknown, NoLine::Gone))
+                        }
                         line = lines.next() => line.ok_or(NoLine::Left),
                     }
                 };
@@ -184,11 +182,13 @@ impl Following<'_> {
             let Some(mut body) = asked_here(pending, &mut prompted, &mut |wrong| say(wrong)) else {
                 // The prompt still stands on its line.
                 say("");
-                let NoLine::Gone(how) = why else {
-                    return Ok(Asked::Left);
+                let how = match why {
+                    NoLine::Left => return Ok(Asked::Left),
+                    NoLine::Gone(how) => Ok(how),
+                    NoLine::Unknown(failure) => Err(failure),
                 };
                 lines.forget();
-                how.iter().for_each(|how| say(how));
+                how?.iter().for_each(|how| say(how));
                 return Ok(Asked::Answered);
             };
             body["request_id"] = pending["request_id"].clone();
@@ -213,64 +213,10 @@ impl Following<'_> {
     }
 }
 
-/// What a look at the log of a run gave.
-struct News {
-    events: Vec<Value>,
-    /// The last event that is known now.
-    last: String,
-    is_over: bool,
-}
-
 /// What was told of it.
 struct Told {
     any: bool,
     is_over: bool,
-}
-
-/// What is new in the log of a run.
-async fn heard(client: &Client, id: &str, after: &str, wait_seconds: u32) -> Result<News> {
-    let place = format!("{}/log?wait_seconds={wait_seconds}&after={after}", path(id));
-    let mut log = client.get(&place).await?;
-    let events = match log["events"].take() {
-        Value::Array(events) => events,
-        _ => Vec::new(),
-    };
-    let last = events.iter().rev().find_map(|it| it["id"].as_str());
-    Ok(News {
-        last: last.unwrap_or(after).to_owned(),
-        is_over: log["is_over"] == true,
-        events,
-    })
-}
-
-/// Waits until a question is gone, from this event on: how, where the run does not tell it itself.
-async fn gone(client: &Client, id: &str, request: &str, from: &str) -> Option<String> {
-    let mut after = from.to_owned();
-    loop {
-        // A server that is started anew goes on with the run.
-        let Ok(news) = heard(client, id, &after, WAIT_SECONDS).await else {
-            tokio::time::sleep(AGAIN).await;
-            continue;
-        };
-        for event in &news.events {
-            let data = &event["data"];
-            match text(event, "event") {
-                "answered" if text(data, "request_id") == request => {
-                    let what = match data["declined"] == true {
-                        true => "declined",
-                        false => "answered",
-                    };
-                    return Some(format!("{what} elsewhere, by '{}'", text(data, "by")));
-                }
-                "note" if text(data, "code") == "cancel_asked" => return None,
-                _ => {}
-            }
-        }
-        if news.is_over {
-            return None;
-        }
-        after = news.last;
-    }
 }
 
 /// Ctrl-C, and what it means for a run. It is heard from the beginning on, also where nobody waits for it just then.

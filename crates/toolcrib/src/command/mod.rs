@@ -23,6 +23,7 @@ mod exports;
 pub(crate) mod findings;
 mod following;
 mod foreign;
+mod heard;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod init;

@@ -17,6 +17,7 @@ mod engines;
 mod harness;
 mod json;
 mod keeping;
+mod leaving;
 mod malformed;
 mod moving;
 mod moving_found;
@@ -41,5 +42,6 @@ mod skills;
 #[path = "../../../store/tests/it/skipping.rs"]
 mod skipping;
 mod sources;
+mod standin;
 mod terminal;
 mod toolsets;
