@@ -2,6 +2,7 @@
 //! is over, waits for somebody who is not here, or is left with Ctrl-C.
 
 use super::answering::{DECLINE, asked_here, asked_line, how_to_answer, is_approval};
+use super::chosen::pending;
 use super::heard::{WAIT_SECONDS, gone, heard};
 use super::prompt::{Lines, show};
 use super::run::path;
@@ -136,7 +137,7 @@ impl Following<'_> {
 
     /// Asks whoever sits here.
     async fn ask(&mut self, view: &Value) -> Result<Asked> {
-        let all = view["pending"].as_array().map_or(&[][..], Vec::as_slice);
+        let all = pending(view);
         let named = all
             .iter()
             .find(|it| it["request_id"].as_str() == self.first);

@@ -8,6 +8,7 @@ pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod call;
 pub(crate) mod cases;
+mod chosen;
 mod confirmed;
 pub(crate) mod connect;
 mod custom_export;

@@ -2,6 +2,7 @@
 //! somebody sits at a terminal.
 
 use super::answering::{answers, asked_line, how_to_answer};
+use super::chosen::{answering, pending};
 use super::following::follow;
 use super::input::Input;
 use super::tools::text;
@@ -156,17 +157,26 @@ pub(super) fn ended(context: &Context, view: &Value, quiet: bool) -> Result {
         "needs_input" => {
             let id = text(view, "id");
             let mut failure = Failure::failed("the run waits for an answer");
-            let pending = view["pending"].as_array().into_iter().flatten();
-            for it in pending.clone() {
+            let pending = pending(view);
+            for it in pending {
                 failure = failure.hint(printable(&asked_line(it)));
                 for line in how_to_answer(it) {
                     failure = failure.hint(printable(&format!("  {line}")));
                 }
+                if pending.len() > 1 {
+                    failure = failure.hint(format!("  {}", answering(id, it)));
+                }
             }
-            let how = pending.map(answers).next().unwrap_or_default();
-            failure = failure.hint(format!(
-                "answer with `toolcrib runs answer {id} {how}`, or `--decline`; `toolcrib runs cancel {id}` stops it"
-            ));
+            let stops = format!("`toolcrib runs cancel {id}` stops it");
+            failure = failure.hint(match pending {
+                [only] => {
+                    let how = answers(only);
+                    format!(
+                        "answer with `toolcrib runs answer {id} {how}`, or `--decline`; {stops}"
+                    )
+                }
+                _ => stops,
+            });
             Err(if out.json { failure.printed() } else { failure })
         }
         status => {

@@ -2,6 +2,7 @@
 
 use super::answering::{asked_line, decided, declined, how_to_answer, is_approval, said};
 use super::call::refused;
+use super::chosen::{chosen, pending};
 use super::following::{follow, follow_asked, is_somebody_here};
 use super::input::Input;
 use super::limits::show;
@@ -87,7 +88,7 @@ async fn list(
 
 /// What somebody has to answer before a run goes on, in few words.
 fn waits_for(run: &Value) -> String {
-    let pending = run["pending"].as_array().map_or(&[][..], Vec::as_slice);
+    let pending = pending(run);
     let Some(first) = pending.first() else {
         return String::new();
     };
@@ -115,7 +116,7 @@ async fn show_one(context: &Context, id: &str) -> Result {
         text(&view, "status"),
         printable(text(&view, "input"))
     ));
-    for pending in view["pending"].as_array().into_iter().flatten() {
+    for pending in pending(&view) {
         let (id, until) = (text(pending, "request_id"), text(pending, "expires_at"));
         out.line(format!("asks {id} (until {}):", out.time(until)));
         out.line(printable(&asked_line(pending)));
@@ -259,43 +260,6 @@ fn decision(answer: &str, more: &More) -> Result<Value> {
     // As a server refuses what is no answer to a question.
     let unfit = |why| refused(&app::Error::invalid(format!("answer: {why}"))).hint(belongs);
     decided(answer, rest).map_err(unfit)
-}
-
-/// The question that is meant.
-fn chosen<'a>(view: &'a Value, request: Option<&str>) -> Result<&'a Value> {
-    let pending = view["pending"].as_array().map_or(&[][..], Vec::as_slice);
-    let ids = || {
-        let ids: Vec<&str> = pending.iter().map(|it| text(it, "request_id")).collect();
-        ids.join(", ")
-    };
-    match (request, pending) {
-        (_, []) => Err(asks_nothing(view)),
-        (None, [only]) => Ok(only),
-        (None, _) => {
-            let why = format!("the run asks several things: {}", ids());
-            Err(Failure::usage(why).hint("name one with --request"))
-        }
-        (Some(wanted), _) => {
-            let found = pending.iter().find(|it| text(it, "request_id") == wanted);
-            found.ok_or_else(|| {
-                Failure::usage(format!(
-                    "the run does not ask '{wanted}'; it asks {}",
-                    ids()
-                ))
-            })
-        }
-    }
-}
-
-/// The refusal of an answer where none is wanted, and how the run stands.
-fn asks_nothing(view: &Value) -> Failure {
-    let (id, status) = (text(view, "id"), text(view, "status"));
-    let hint = match status {
-        "running" => format!("`toolcrib runs follow {id}` shows what happens"),
-        _ => format!("`toolcrib runs show {id}` tells how it ended"),
-    };
-    let why = format!("the run asks nothing now: it is {status}");
-    refused(&app::Error::conflict(why)).hint(hint)
 }
 
 async fn cancel(context: &Context, id: &str) -> Result {

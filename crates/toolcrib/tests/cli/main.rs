@@ -1,6 +1,7 @@
 //! The command line as people and scripts meet it: the real program, in folders of its own.
 
 mod agents;
+mod answering;
 mod backup;
 mod broken;
 mod broken_database;
