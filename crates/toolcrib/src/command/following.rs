@@ -4,31 +4,33 @@
 use super::answering::{DECLINE, asked_here, asked_line, how_to_answer, is_approval};
 use super::chosen::pending;
 use super::heard::{WAIT_SECONDS, gone, heard};
+use super::leaving::{Leaving, goes_on, perhaps_answered};
 use super::prompt::{Lines, show};
 use super::run::path;
 use super::teller::Teller;
 use super::tools::text;
 use crate::client::Client;
 use crate::context::Context;
-use crate::out::{Cause, Failure, Result, printable};
+use crate::out::{Failure, Result, printable};
 use serde_json::Value;
 use std::io::IsTerminal;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Shows what happens until the run is over, or waits for somebody who is not here.
 pub(super) async fn follow(
     context: &Context,
     client: &Client,
+    leaving: &mut Leaving,
     id: &str,
     quiet: bool,
 ) -> Result<Value> {
-    follow_asked(context, client, id, quiet, None).await
+    follow_asked(context, client, leaving, id, quiet, None).await
 }
 
 /// The same; of several things that it asks, the one that is named is asked first.
 pub(super) async fn follow_asked(
     context: &Context,
     client: &Client,
+    leaving: &mut Leaving,
     id: &str,
     quiet: bool,
     first: Option<&str>,
@@ -42,7 +44,7 @@ pub(super) async fn follow_asked(
         teller: Teller::new(&context.out, shows),
         after: String::new(),
         lines: Lines::default(),
-        leaving: Leaving::new(client, id),
+        leaving,
     };
     let followed = following.until_its_end().await;
     following.teller.end_line();
@@ -63,7 +65,7 @@ struct Following<'a> {
     /// The last event that was told.
     after: String,
     lines: Lines,
-    leaving: Leaving,
+    leaving: &'a mut Leaving,
 }
 
 /// What came of asking here.
@@ -105,7 +107,7 @@ impl Following<'_> {
                             let view = self.looked_at().await?;
                             match text(&view, "status") {
                                 "needs_input" => return Ok(view),
-                                "running" => return Err(self.leaving.left()),
+                                "running" => return Err(goes_on(self.client, self.id)),
                                 _ => {}
                             }
                         }
@@ -119,12 +121,14 @@ impl Following<'_> {
 
     async fn looked_at(&mut self) -> Result<Value> {
         let place = path(self.id);
-        self.leaving.or(self.client.get(&place)).await
+        let left = || goes_on(self.client, self.id);
+        self.leaving.or(left, self.client.get(&place)).await
     }
 
     async fn heard(&mut self, wait_seconds: u32) -> Result<Told> {
         let heard = heard(self.client, self.id, &self.after, wait_seconds);
-        let news = self.leaving.or(heard).await?;
+        let left = || goes_on(self.client, self.id);
+        let news = self.leaving.or(left, heard).await?;
         for event in &news.events {
             self.teller.tell(event);
         }
@@ -161,7 +165,7 @@ impl Following<'_> {
         say(&format!("  ({DECLINE}: {declining}; Ctrl-C: later)"));
         let (client, id) = (self.client, self.id);
         let request = text(pending, "request_id");
-        let (lines, leaving) = (&mut self.lines, &mut self.leaving);
+        let (lines, leaving) = (&mut self.lines, &mut *self.leaving);
         let mut why = NoLine::Left;
         loop {
             let mut prompted = |prompt: &str| {
@@ -194,8 +198,8 @@ impl Following<'_> {
             };
             body["request_id"] = pending["request_id"].clone();
             let place = format!("{}/input", path(id));
-            let said = leaving.or(client.request("POST", &place, Some(body)));
-            let said = said.await?;
+            let sent = client.request("POST", &place, Some(body));
+            let said = leaving.or(|| perhaps_answered(id), sent).await?;
             if said.is_success() {
                 return Ok(Asked::Answered);
             }
@@ -218,57 +222,4 @@ impl Following<'_> {
 struct Told {
     any: bool,
     is_over: bool,
-}
-
-/// Ctrl-C, and what it means for a run. It is heard from the beginning on, also where nobody waits for it just then.
-struct Leaving {
-    interrupts: Option<Signal>,
-    id: String,
-    is_local: bool,
-}
-
-impl Leaving {
-    fn new(client: &Client, id: &str) -> Self {
-        Leaving {
-            interrupts: signal(SignalKind::interrupt()).ok(),
-            id: id.to_owned(),
-            is_local: matches!(client, Client::Local(_)),
-        }
-    }
-
-    /// Until somebody presses Ctrl-C.
-    async fn asked(&mut self) {
-        match &mut self.interrupts {
-            Some(interrupts) => {
-                interrupts.recv().await;
-            }
-            None => std::future::pending().await,
-        }
-    }
-
-    /// The end of `work`, unless somebody presses Ctrl-C before.
-    async fn or<T>(&mut self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        tokio::select! {
-            biased;
-            () = self.asked() => Err(self.left()),
-            done = work => done,
-        }
-    }
-
-    fn left(&self) -> Failure {
-        let id = &self.id;
-        let stops = format!("`toolcrib runs cancel {id}` stops it");
-        let (how, hint) = match self.is_local {
-            true => (" with the next server", stops),
-            false => {
-                let shows = format!("`toolcrib runs follow {id}` shows what happens");
-                ("", format!("{shows}, {stops}"))
-            }
-        };
-        Failure::new(
-            Cause::Interrupted,
-            format!("interrupted: run {id} goes on{how}"),
-        )
-        .hint(hint)
-    }
 }

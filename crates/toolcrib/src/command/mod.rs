@@ -31,6 +31,7 @@ pub(crate) mod init;
 pub(crate) mod input;
 mod kept;
 pub(crate) mod keys;
+mod leaving;
 pub(crate) mod limits;
 pub(crate) mod log;
 mod machine;

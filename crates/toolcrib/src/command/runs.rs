@@ -5,6 +5,7 @@ use super::call::refused;
 use super::chosen::{chosen, pending};
 use super::following::{follow, follow_asked, is_somebody_here};
 use super::input::Input;
+use super::leaving::{self, Leaving, as_it_was, perhaps_answered};
 use super::limits::show;
 use super::run::{ended, path};
 use super::tools::text;
@@ -24,8 +25,9 @@ pub(crate) async fn run(context: &Context, command: Runs) -> Result {
         } => list(context, status, agent, limit).await,
         Runs::Show { id } => show_one(context, &id).await,
         Runs::Follow { id } => {
-            let work = async |client: &Client| {
-                let view = client.get(&path(&id)).await?;
+            let left = || as_it_was(&id);
+            let work = async |client: &Client, leaving: &mut Leaving| {
+                let view = leaving.or(left, client.get(&path(&id))).await?;
                 // What this process does not drive, nobody does.
                 if matches!(client, Client::Local(_)) && text(&view, "status") == "running" {
                     let why = format!("run {id} is under way, and no server goes on with it");
@@ -34,9 +36,9 @@ pub(crate) async fn run(context: &Context, command: Runs) -> Result {
                         .hint("start one with `toolcrib serve`")
                         .hint(stop));
                 }
-                follow(context, client, &id, false).await
+                follow(context, client, leaving, &id, false).await
             };
-            let view = Client::with(context, work).await?;
+            let view = leaving::with(context, left, work).await?;
             ended(context, &view, false)
         }
         Runs::Answer {
@@ -172,11 +174,12 @@ async fn answer_one(
     request: Option<&str>,
     more: More,
 ) -> Result {
-    let work = async |client: &Client| {
-        let view = client.get(&path(id)).await?;
+    let left = || as_it_was(id);
+    let work = async |client: &Client, leaving: &mut Leaving| {
+        let view = leaving.or(left, client.get(&path(id))).await?;
         let pending = chosen(&view, request)?;
         let mut body = match answer {
-            Given::Ask => return follow_asked(context, client, id, false, request).await,
+            Given::Ask => return follow_asked(context, client, leaving, id, false, request).await,
             Given::Decline => declined(),
             Given::Line(line) if is_approval(pending) => {
                 json!({"answer": decision(&line, &more)?})
@@ -193,10 +196,11 @@ async fn answer_one(
         };
         body["request_id"] = pending["request_id"].clone();
         let place = format!("{}/input", path(id));
-        client.request("POST", &place, Some(body)).await?.ok()?;
-        follow(context, client, id, false).await
+        let sent = client.request("POST", &place, Some(body));
+        leaving.or(|| perhaps_answered(id), sent).await?.ok()?;
+        follow(context, client, leaving, id, false).await
     };
-    let view = Client::with(context, work).await?;
+    let view = leaving::with(context, left, work).await?;
     ended(context, &view, false)
 }
 

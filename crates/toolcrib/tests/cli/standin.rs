@@ -12,6 +12,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// What comes of a request.
 pub(crate) enum Says {
     Answer(u16, Value),
+    /// Nothing, ever.
+    Nothing,
     /// The server is gone, and so is its port.
     Gone,
 }
@@ -31,6 +33,7 @@ impl StandIn {
             .to_string();
         let (sender, asked) = channel();
         std::thread::spawn(move || {
+            let mut open = Vec::new();
             for stream in listener.incoming() {
                 let stream = stream.expect("somebody came");
                 // Whoever has left meanwhile has asked nothing.
@@ -41,6 +44,7 @@ impl StandIn {
                 let _ = sender.send(request);
                 match said {
                     Says::Answer(status, body) => write(&stream, status, &body.to_string()),
+                    Says::Nothing => open.push(stream),
                     Says::Gone => return,
                 }
             }
