@@ -8,27 +8,24 @@ use crate::out::{Cause, Document, Failure, Result};
 use crate::workspace::{Place, SocketPath};
 use app::App;
 use bytes::Bytes;
-use http_body_util::Full;
-use hyper::client::conn::http1;
-use hyper::header::{CONTENT_TYPE, HOST, IF_MATCH};
-use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use server::Server;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::Instant;
 
 mod address;
 mod streamed;
+mod way;
 
 use address::split_url;
 pub(crate) use address::{query, several};
 pub(crate) use kinds::http::percent as encode;
-use streamed::{Streamed, broken};
+use streamed::Streamed;
+pub(crate) use way::Way;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a command waits for another short command on the same workspace.
@@ -43,7 +40,14 @@ pub(crate) enum Client {
         key: Option<String>,
     },
     Socket(Place),
-    Local(Arc<Server>),
+    Local(Local),
+}
+
+/// This process, where it has opened the workspace itself.
+pub(crate) struct Local {
+    server: Arc<Server>,
+    /// Ctrl-C ends a request, and is an error like another. Not where whoever asks hears it and knows what it means.
+    ends_on_interrupt: bool,
 }
 
 /// What came back.
@@ -169,7 +173,18 @@ impl Client {
     /// One that asks what this process has opened.
     pub(crate) fn local(app: Arc<App>, config: &Config) -> Self {
         let edge = server::Edge::default();
-        Client::Local(Server::new(app, limits(config), edge, mcp(config), false))
+        Client::Local(Local {
+            server: Server::new(app, limits(config), edge, mcp(config), false),
+            ends_on_interrupt: true,
+        })
+    }
+
+    /// Its requests go on whatever is pressed: whoever asks hears Ctrl-C.
+    pub(crate) fn undisturbed(mut self) -> Self {
+        if let Client::Local(local) = &mut self {
+            local.ends_on_interrupt = false;
+        }
+        self
     }
 
     async fn of_workspace(context: &Context, place: Place, config: &Config) -> Result<Self> {
@@ -207,19 +222,24 @@ impl Client {
     ) -> Result<T> {
         let client = Client::open(context).await?;
         let mut done = work(&client).await;
-        if let Err(failure) = &mut done {
-            client.explain(context, failure).await;
-        }
-        client.close().await;
+        client.end(context, &mut done).await;
         done
+    }
+
+    /// Explains what went wrong, and closes.
+    pub(crate) async fn end<T>(self, context: &Context, done: &mut Result<T>) {
+        if let Err(failure) = done {
+            self.explain(context, failure).await;
+        }
+        self.close().await;
     }
 
     /// Sees to it that a tool can be called that is of an upstream server. Whoever serves has them all connected.
     pub(crate) async fn reach(&self, tool: &str) -> Result<()> {
-        let Client::Local(server) = self else {
+        let Client::Local(local) = self else {
             return Ok(());
         };
-        let reached = server.app.reach_upstream(tool).await;
+        let reached = local.server.app.reach_upstream(tool).await;
         reached
             .map_err(|error| refused(&error).hint("its entry in mcp.json says how it is reached"))
     }
@@ -305,62 +325,37 @@ impl Client {
         if_match: Option<i64>,
         body: Option<Vec<u8>>,
     ) -> Result<Streamed> {
-        match self {
+        self.way().await?.ask(method, path, if_match, body).await
+    }
+
+    /// A way to whoever answers: nothing was sent on it yet.
+    pub(crate) async fn way(&self) -> Result<Way<'_>> {
+        Ok(match self {
             Client::Http {
                 authority,
                 base,
                 key,
-            } => {
-                let stream = connect(authority).await?;
-                let key = key.as_deref();
-                let path = format!("{base}{path}");
-                exchange(
-                    stream,
-                    Message {
-                        method,
-                        host: authority,
-                        path: &path,
-                        key,
-                        if_match,
-                        body,
-                    },
-                )
-                .await
-            }
+            } => Way::Http {
+                stream: connect(authority).await?,
+                authority,
+                base,
+                key: key.as_deref(),
+            },
             Client::Socket(place) => {
                 let stream = connect_owner(place).await.map_err(|error| {
                     let why = format!("{} stopped answering on its socket: {error}", place.owner());
                     Failure::new(Cause::Unreachable, why)
                 })?;
-                exchange(
-                    stream,
-                    Message {
-                        method,
-                        host: "localhost",
-                        path,
-                        key: None,
-                        if_match,
-                        body,
-                    },
-                )
-                .await
+                Way::Socket(stream)
             }
-            Client::Local(server) => {
-                let answer = tokio::select! {
-                    answer = server::local::request(server, method, path, if_match, body) => answer,
-                    // The call is cancelled by dropping it; its log entry is written before `close` returns.
-                    _ = tokio::signal::ctrl_c() => return Err(Failure::failed("interrupted")),
-                };
-                let (status, body) = answer.map_err(|error| Failure::failed(error.to_string()))?;
-                Ok(Streamed::new(status, body))
-            }
-        }
+            Client::Local(local) => Way::Local(local),
+        })
     }
 
     /// Closes what this process has opened itself.
     pub(crate) async fn close(self) {
-        if let Client::Local(server) = self {
-            server.app.stop(LOCAL_GRACE).await;
+        if let Client::Local(local) = self {
+            local.server.app.stop(LOCAL_GRACE).await;
         }
     }
 }
@@ -383,43 +378,4 @@ async fn connect(authority: &str) -> Result<TcpStream> {
         Ok(Err(error)) => Err(unreachable(error.to_string())),
         Err(_) => Err(unreachable("it did not answer in time".to_owned())),
     }
-}
-
-struct Message<'a> {
-    method: &'a str,
-    host: &'a str,
-    path: &'a str,
-    key: Option<&'a str>,
-    if_match: Option<i64>,
-    body: Option<Vec<u8>>,
-}
-
-/// One request over a connection of its own, and the beginning of its answer.
-async fn exchange(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    message: Message<'_>,
-) -> Result<Streamed> {
-    let mut request = hyper::Request::builder()
-        .method(message.method)
-        .uri(message.path)
-        .header(HOST, message.host);
-    if message.body.is_some() {
-        request = request.header(CONTENT_TYPE, "application/json");
-    }
-    if let Some(version) = message.if_match {
-        request = request.header(IF_MATCH, format!("\"{version}\""));
-    }
-    if let Some(key) = message.key {
-        request = request.header("x-api-key", key);
-    }
-    let request = request
-        .body(Full::new(Bytes::from(message.body.unwrap_or_default())))
-        .map_err(|error| Failure::usage(format!("this cannot be sent: {error}")))?;
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
-        .await
-        .map_err(broken)?;
-    tokio::spawn(connection);
-    let response = sender.send_request(request).await.map_err(broken)?;
-    let status = response.status().as_u16();
-    Ok(Streamed::new(status, response.into_body()))
 }

@@ -2,38 +2,35 @@
 //! is over, waits for somebody who is not here, or is left with Ctrl-C.
 
 use super::answering::{DECLINE, asked_here, asked_line, how_to_answer, is_approval};
+use super::chosen::pending;
+use super::heard::{WAIT_SECONDS, gone, heard};
+use super::leaving::{Leaving, goes_on, perhaps_answered};
 use super::prompt::{Lines, show};
 use super::run::path;
 use super::teller::Teller;
 use super::tools::text;
 use crate::client::Client;
 use crate::context::Context;
-use crate::out::{Cause, Failure, Result, printable};
+use crate::out::{Failure, Result, printable};
 use serde_json::Value;
 use std::io::IsTerminal;
-use std::time::Duration;
-use tokio::signal::unix::{Signal, SignalKind, signal};
-
-/// How long one question for events may take.
-const WAIT_SECONDS: u32 = 20;
-
-/// How long somebody at a prompt is left alone where the server does not say what has happened.
-const AGAIN: Duration = Duration::from_secs(2);
 
 /// Shows what happens until the run is over, or waits for somebody who is not here.
 pub(super) async fn follow(
     context: &Context,
     client: &Client,
+    leaving: &mut Leaving,
     id: &str,
     quiet: bool,
 ) -> Result<Value> {
-    follow_asked(context, client, id, quiet, None).await
+    follow_asked(context, client, leaving, id, quiet, None).await
 }
 
 /// The same; of several things that it asks, the one that is named is asked first.
 pub(super) async fn follow_asked(
     context: &Context,
     client: &Client,
+    leaving: &mut Leaving,
     id: &str,
     quiet: bool,
     first: Option<&str>,
@@ -47,7 +44,7 @@ pub(super) async fn follow_asked(
         teller: Teller::new(&context.out, shows),
         after: String::new(),
         lines: Lines::default(),
-        leaving: Leaving::new(client, id),
+        leaving,
     };
     let followed = following.until_its_end().await;
     following.teller.end_line();
@@ -68,7 +65,7 @@ struct Following<'a> {
     /// The last event that was told.
     after: String,
     lines: Lines,
-    leaving: Leaving,
+    leaving: &'a mut Leaving,
 }
 
 /// What came of asking here.
@@ -86,6 +83,8 @@ enum NoLine {
     Left,
     /// The question is gone, and how, where the run does not tell it itself.
     Gone(Option<String>),
+    /// Nobody says any more whether it is.
+    Unknown(Failure),
 }
 
 impl Following<'_> {
@@ -108,7 +107,7 @@ impl Following<'_> {
                             let view = self.looked_at().await?;
                             match text(&view, "status") {
                                 "needs_input" => return Ok(view),
-                                "running" => return Err(self.leaving.left()),
+                                "running" => return Err(goes_on(self.client, self.id)),
                                 _ => {}
                             }
                         }
@@ -122,12 +121,14 @@ impl Following<'_> {
 
     async fn looked_at(&mut self) -> Result<Value> {
         let place = path(self.id);
-        self.leaving.or(self.client.get(&place)).await
+        let left = || goes_on(self.client, self.id);
+        self.leaving.or(left, self.client.get(&place)).await
     }
 
     async fn heard(&mut self, wait_seconds: u32) -> Result<Told> {
         let heard = heard(self.client, self.id, &self.after, wait_seconds);
-        let news = self.leaving.or(heard).await?;
+        let left = || goes_on(self.client, self.id);
+        let news = self.leaving.or(left, heard).await?;
         for event in &news.events {
             self.teller.tell(event);
         }
@@ -140,7 +141,7 @@ impl Following<'_> {
 
     /// Asks whoever sits here.
     async fn ask(&mut self, view: &Value) -> Result<Asked> {
-        let all = view["pending"].as_array().map_or(&[][..], Vec::as_slice);
+        let all = pending(view);
         let named = all
             .iter()
             .find(|it| it["request_id"].as_str() == self.first);
@@ -164,7 +165,7 @@ impl Following<'_> {
         say(&format!("  ({DECLINE}: {declining}; Ctrl-C: later)"));
         let (client, id) = (self.client, self.id);
         let request = text(pending, "request_id");
-        let (lines, leaving) = (&mut self.lines, &mut self.leaving);
+        let (lines, leaving) = (&mut self.lines, &mut *self.leaving);
         let mut why = NoLine::Left;
         loop {
             let mut prompted = |prompt: &str| {
@@ -173,7 +174,9 @@ impl Following<'_> {
                     tokio::select! {
                         biased;
                         () = leaving.asked() => Err(NoLine::Left),
-                        how = gone(client, id, request, text(view, "last_event")) => Err(NoLine::Gone(how)),
+                        how = gone(client, id, request, text(view, "last_event")) => {
+                            Err(how.map_or_else(NoLine::Unknown, NoLine::Gone))
+                        }
                         line = lines.next() => line.ok_or(NoLine::Left),
                     }
                 };
@@ -184,17 +187,19 @@ impl Following<'_> {
             let Some(mut body) = asked_here(pending, &mut prompted, &mut |wrong| say(wrong)) else {
                 // The prompt still stands on its line.
                 say("");
-                let NoLine::Gone(how) = why else {
-                    return Ok(Asked::Left);
+                let how = match why {
+                    NoLine::Left => return Ok(Asked::Left),
+                    NoLine::Gone(how) => Ok(how),
+                    NoLine::Unknown(failure) => Err(failure),
                 };
                 lines.forget();
-                how.iter().for_each(|how| say(how));
+                how?.iter().for_each(|how| say(how));
                 return Ok(Asked::Answered);
             };
             body["request_id"] = pending["request_id"].clone();
             let place = format!("{}/input", path(id));
-            let said = leaving.or(client.request("POST", &place, Some(body)));
-            let said = said.await?;
+            let sent = client.request("POST", &place, Some(body));
+            let said = leaving.or(|| perhaps_answered(id), sent).await?;
             if said.is_success() {
                 return Ok(Asked::Answered);
             }
@@ -213,115 +218,8 @@ impl Following<'_> {
     }
 }
 
-/// What a look at the log of a run gave.
-struct News {
-    events: Vec<Value>,
-    /// The last event that is known now.
-    last: String,
-    is_over: bool,
-}
-
 /// What was told of it.
 struct Told {
     any: bool,
     is_over: bool,
-}
-
-/// What is new in the log of a run.
-async fn heard(client: &Client, id: &str, after: &str, wait_seconds: u32) -> Result<News> {
-    let place = format!("{}/log?wait_seconds={wait_seconds}&after={after}", path(id));
-    let mut log = client.get(&place).await?;
-    let events = match log["events"].take() {
-        Value::Array(events) => events,
-        _ => Vec::new(),
-    };
-    let last = events.iter().rev().find_map(|it| it["id"].as_str());
-    Ok(News {
-        last: last.unwrap_or(after).to_owned(),
-        is_over: log["is_over"] == true,
-        events,
-    })
-}
-
-/// Waits until a question is gone, from this event on: how, where the run does not tell it itself.
-async fn gone(client: &Client, id: &str, request: &str, from: &str) -> Option<String> {
-    let mut after = from.to_owned();
-    loop {
-        // A server that is started anew goes on with the run.
-        let Ok(news) = heard(client, id, &after, WAIT_SECONDS).await else {
-            tokio::time::sleep(AGAIN).await;
-            continue;
-        };
-        for event in &news.events {
-            let data = &event["data"];
-            match text(event, "event") {
-                "answered" if text(data, "request_id") == request => {
-                    let what = match data["declined"] == true {
-                        true => "declined",
-                        false => "answered",
-                    };
-                    return Some(format!("{what} elsewhere, by '{}'", text(data, "by")));
-                }
-                "note" if text(data, "code") == "cancel_asked" => return None,
-                _ => {}
-            }
-        }
-        if news.is_over {
-            return None;
-        }
-        after = news.last;
-    }
-}
-
-/// Ctrl-C, and what it means for a run. It is heard from the beginning on, also where nobody waits for it just then.
-struct Leaving {
-    interrupts: Option<Signal>,
-    id: String,
-    is_local: bool,
-}
-
-impl Leaving {
-    fn new(client: &Client, id: &str) -> Self {
-        Leaving {
-            interrupts: signal(SignalKind::interrupt()).ok(),
-            id: id.to_owned(),
-            is_local: matches!(client, Client::Local(_)),
-        }
-    }
-
-    /// Until somebody presses Ctrl-C.
-    async fn asked(&mut self) {
-        match &mut self.interrupts {
-            Some(interrupts) => {
-                interrupts.recv().await;
-            }
-            None => std::future::pending().await,
-        }
-    }
-
-    /// The end of `work`, unless somebody presses Ctrl-C before.
-    async fn or<T>(&mut self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        tokio::select! {
-            biased;
-            () = self.asked() => Err(self.left()),
-            done = work => done,
-        }
-    }
-
-    fn left(&self) -> Failure {
-        let id = &self.id;
-        let stops = format!("`toolcrib runs cancel {id}` stops it");
-        let (how, hint) = match self.is_local {
-            true => (" with the next server", stops),
-            false => {
-                let shows = format!("`toolcrib runs follow {id}` shows what happens");
-                ("", format!("{shows}, {stops}"))
-            }
-        };
-        Failure::new(
-            Cause::Interrupted,
-            format!("interrupted: run {id} goes on{how}"),
-        )
-        .hint(hint)
-    }
 }

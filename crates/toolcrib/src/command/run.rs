@@ -2,8 +2,10 @@
 //! somebody sits at a terminal.
 
 use super::answering::{answers, asked_line, how_to_answer};
+use super::chosen::{answering, pending};
 use super::following::follow;
 use super::input::Input;
+use super::leaving::{self, Leaving, none_begun, perhaps_begun, perhaps_cancelled};
 use super::tools::text;
 use crate::cli::Run;
 use crate::client::{Client, encode};
@@ -40,31 +42,26 @@ pub(crate) async fn run(context: &Context, asked: Run) -> Result {
             body[name] = value;
         }
     }
-    let work = async |client: &Client| {
+    let work = async |client: &Client, leaving: &mut Leaving| {
         if asked.detach && matches!(client, Client::Local(_)) {
             let why = "--detach needs a server that goes on with the run";
             return Err(Failure::usage(why).hint("start one with `toolcrib serve`"));
         }
-        let begun = client
-            .request("POST", "/api/v1/runs", Some(body))
-            .await?
-            .ok()?;
-        match asked.detach {
-            true => Ok(begun),
-            false => {
-                let id = text(&begun, "id");
-                let followed = follow(context, client, id, asked.quiet).await;
-                match followed {
-                    // Whoever stops waiting here stops the run: it would go on with the next server, unseen.
-                    Err(failure) if matches!(client, Client::Local(_)) => {
-                        Err(stopped(client, id, failure).await)
-                    }
-                    followed => followed,
-                }
+        let begun = begun(client, leaving, body).await?;
+        if asked.detach {
+            return Ok(begun);
+        }
+        let id = text(&begun, "id");
+        let followed = follow(context, client, leaving, id, asked.quiet).await;
+        match followed {
+            // Whoever stops waiting here stops the run: it would go on with the next server, unseen.
+            Err(failure) if matches!(client, Client::Local(_)) => {
+                Err(stopped(context, client, leaving, id, failure).await)
             }
+            followed => followed,
         }
     };
-    let view = Client::with(context, work).await?;
+    let view = leaving::with(context, none_begun, work).await?;
     if asked.detach {
         match context.out.json {
             true => context.out.value(&view),
@@ -106,15 +103,45 @@ fn spoken(words: &[String]) -> String {
     words.join(" ")
 }
 
+/// Begins the run. Whoever leaves meanwhile is told whether there is one.
+async fn begun(client: &Client, leaving: &mut Leaving, body: Value) -> Result<Value> {
+    let way = leaving.or(none_begun, client.way()).await?;
+    let sent = way.request("POST", "/api/v1/runs", Some(body));
+    let answer = match client {
+        // Nobody else goes on with it: it is waited for, to be stopped.
+        Client::Local(_) => leaving.or_second(perhaps_begun, sent).await?,
+        _ => leaving.or(perhaps_begun, sent).await?,
+    };
+    answer.ok()
+}
+
 /// Cancels a run that nobody else goes on with, and says so to whoever has left it.
-async fn stopped(client: &Client, id: &str, failure: Failure) -> Failure {
+async fn stopped(
+    context: &Context,
+    client: &Client,
+    leaving: &mut Leaving,
+    id: &str,
+    failure: Failure,
+) -> Failure {
+    let is_left = failure.cause == Cause::Interrupted;
+    if is_left {
+        let how = "Ctrl-C again ends the program at once";
+        context.out.say(format!("cancelling run {id}; {how}"));
+    }
     let place = format!("{}/cancel", path(id));
-    let cancelled = client.request("POST", &place, None).await;
-    match (failure.cause, cancelled) {
-        (Cause::Interrupted, Ok(said)) if said.is_success() => Failure::new(
-            Cause::Interrupted,
-            format!("interrupted: run {id} is cancelled"),
-        ),
+    let sent = client.request("POST", &place, None);
+    let cancelled = leaving.or(|| perhaps_cancelled(id), sent).await;
+    match cancelled {
+        Ok(said) if is_left && said.is_success() => {
+            let status = match text(&said.value(), "status") {
+                // What it does takes longer to end than it is waited for.
+                "running" => "being cancelled".to_owned(),
+                status => status.to_owned(),
+            };
+            let why = format!("interrupted: run {id} is {status}");
+            Failure::new(Cause::Interrupted, why)
+        }
+        Err(second) if second.cause == Cause::Interrupted => second,
         _ => failure,
     }
 }
@@ -156,17 +183,26 @@ pub(super) fn ended(context: &Context, view: &Value, quiet: bool) -> Result {
         "needs_input" => {
             let id = text(view, "id");
             let mut failure = Failure::failed("the run waits for an answer");
-            let pending = view["pending"].as_array().into_iter().flatten();
-            for it in pending.clone() {
+            let pending = pending(view);
+            for it in pending {
                 failure = failure.hint(printable(&asked_line(it)));
                 for line in how_to_answer(it) {
                     failure = failure.hint(printable(&format!("  {line}")));
                 }
+                if pending.len() > 1 {
+                    failure = failure.hint(format!("  {}", answering(id, it)));
+                }
             }
-            let how = pending.map(answers).next().unwrap_or_default();
-            failure = failure.hint(format!(
-                "answer with `toolcrib runs answer {id} {how}`, or `--decline`; `toolcrib runs cancel {id}` stops it"
-            ));
+            let stops = format!("`toolcrib runs cancel {id}` stops it");
+            failure = failure.hint(match pending {
+                [only] => {
+                    let how = answers(only);
+                    format!(
+                        "answer with `toolcrib runs answer {id} {how}`, or `--decline`; {stops}"
+                    )
+                }
+                _ => stops,
+            });
             Err(if out.json { failure.printed() } else { failure })
         }
         status => {

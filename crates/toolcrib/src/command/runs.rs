@@ -2,8 +2,10 @@
 
 use super::answering::{asked_line, decided, declined, how_to_answer, is_approval, said};
 use super::call::refused;
+use super::chosen::{chosen, pending};
 use super::following::{follow, follow_asked, is_somebody_here};
 use super::input::Input;
+use super::leaving::{self, Leaving, as_it_was, perhaps_answered};
 use super::limits::show;
 use super::run::{ended, path};
 use super::tools::text;
@@ -23,8 +25,9 @@ pub(crate) async fn run(context: &Context, command: Runs) -> Result {
         } => list(context, status, agent, limit).await,
         Runs::Show { id } => show_one(context, &id).await,
         Runs::Follow { id } => {
-            let work = async |client: &Client| {
-                let view = client.get(&path(&id)).await?;
+            let left = || as_it_was(&id);
+            let work = async |client: &Client, leaving: &mut Leaving| {
+                let view = leaving.or(left, client.get(&path(&id))).await?;
                 // What this process does not drive, nobody does.
                 if matches!(client, Client::Local(_)) && text(&view, "status") == "running" {
                     let why = format!("run {id} is under way, and no server goes on with it");
@@ -33,9 +36,9 @@ pub(crate) async fn run(context: &Context, command: Runs) -> Result {
                         .hint("start one with `toolcrib serve`")
                         .hint(stop));
                 }
-                follow(context, client, &id, false).await
+                follow(context, client, leaving, &id, false).await
             };
-            let view = Client::with(context, work).await?;
+            let view = leaving::with(context, left, work).await?;
             ended(context, &view, false)
         }
         Runs::Answer {
@@ -87,7 +90,7 @@ async fn list(
 
 /// What somebody has to answer before a run goes on, in few words.
 fn waits_for(run: &Value) -> String {
-    let pending = run["pending"].as_array().map_or(&[][..], Vec::as_slice);
+    let pending = pending(run);
     let Some(first) = pending.first() else {
         return String::new();
     };
@@ -115,7 +118,7 @@ async fn show_one(context: &Context, id: &str) -> Result {
         text(&view, "status"),
         printable(text(&view, "input"))
     ));
-    for pending in view["pending"].as_array().into_iter().flatten() {
+    for pending in pending(&view) {
         let (id, until) = (text(pending, "request_id"), text(pending, "expires_at"));
         out.line(format!("asks {id} (until {}):", out.time(until)));
         out.line(printable(&asked_line(pending)));
@@ -171,11 +174,12 @@ async fn answer_one(
     request: Option<&str>,
     more: More,
 ) -> Result {
-    let work = async |client: &Client| {
-        let view = client.get(&path(id)).await?;
+    let left = || as_it_was(id);
+    let work = async |client: &Client, leaving: &mut Leaving| {
+        let view = leaving.or(left, client.get(&path(id))).await?;
         let pending = chosen(&view, request)?;
         let mut body = match answer {
-            Given::Ask => return follow_asked(context, client, id, false, request).await,
+            Given::Ask => return follow_asked(context, client, leaving, id, false, request).await,
             Given::Decline => declined(),
             Given::Line(line) if is_approval(pending) => {
                 json!({"answer": decision(&line, &more)?})
@@ -192,10 +196,11 @@ async fn answer_one(
         };
         body["request_id"] = pending["request_id"].clone();
         let place = format!("{}/input", path(id));
-        client.request("POST", &place, Some(body)).await?.ok()?;
-        follow(context, client, id, false).await
+        let sent = client.request("POST", &place, Some(body));
+        leaving.or(|| perhaps_answered(id), sent).await?.ok()?;
+        follow(context, client, leaving, id, false).await
     };
-    let view = Client::with(context, work).await?;
+    let view = leaving::with(context, left, work).await?;
     ended(context, &view, false)
 }
 
@@ -259,43 +264,6 @@ fn decision(answer: &str, more: &More) -> Result<Value> {
     // As a server refuses what is no answer to a question.
     let unfit = |why| refused(&app::Error::invalid(format!("answer: {why}"))).hint(belongs);
     decided(answer, rest).map_err(unfit)
-}
-
-/// The question that is meant.
-fn chosen<'a>(view: &'a Value, request: Option<&str>) -> Result<&'a Value> {
-    let pending = view["pending"].as_array().map_or(&[][..], Vec::as_slice);
-    let ids = || {
-        let ids: Vec<&str> = pending.iter().map(|it| text(it, "request_id")).collect();
-        ids.join(", ")
-    };
-    match (request, pending) {
-        (_, []) => Err(asks_nothing(view)),
-        (None, [only]) => Ok(only),
-        (None, _) => {
-            let why = format!("the run asks several things: {}", ids());
-            Err(Failure::usage(why).hint("name one with --request"))
-        }
-        (Some(wanted), _) => {
-            let found = pending.iter().find(|it| text(it, "request_id") == wanted);
-            found.ok_or_else(|| {
-                Failure::usage(format!(
-                    "the run does not ask '{wanted}'; it asks {}",
-                    ids()
-                ))
-            })
-        }
-    }
-}
-
-/// The refusal of an answer where none is wanted, and how the run stands.
-fn asks_nothing(view: &Value) -> Failure {
-    let (id, status) = (text(view, "id"), text(view, "status"));
-    let hint = match status {
-        "running" => format!("`toolcrib runs follow {id}` shows what happens"),
-        _ => format!("`toolcrib runs show {id}` tells how it ended"),
-    };
-    let why = format!("the run asks nothing now: it is {status}");
-    refused(&app::Error::conflict(why)).hint(hint)
 }
 
 async fn cancel(context: &Context, id: &str) -> Result {

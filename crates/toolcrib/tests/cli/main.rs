@@ -1,6 +1,7 @@
 //! The command line as people and scripts meet it: the real program, in folders of its own.
 
 mod agents;
+mod answering;
 mod backup;
 mod broken;
 mod broken_database;
@@ -17,6 +18,7 @@ mod engines;
 mod harness;
 mod json;
 mod keeping;
+mod leaving;
 mod malformed;
 mod moving;
 mod moving_found;
@@ -41,5 +43,6 @@ mod skills;
 #[path = "../../../store/tests/it/skipping.rs"]
 mod skipping;
 mod sources;
+mod standin;
 mod terminal;
 mod toolsets;

@@ -3,7 +3,7 @@
 use crate::harness::Sandbox;
 use crate::session::Session;
 use serde_json::{Value, json};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 
 const ASKS: [&str; 2] = ["run", "check the daily limit of a user"];
 
@@ -53,29 +53,53 @@ fn whoever_leaves_the_prompt_is_told_how_to_answer_later() {
     assert_eq!(code, 1, "{text}");
 }
 
+/// A tool that calls somebody who does not answer.
+pub(crate) struct Bell(TcpListener);
+
+impl Bell {
+    pub(crate) fn new() -> Self {
+        Bell(TcpListener::bind("127.0.0.1:0").expect("a port is free"))
+    }
+
+    /// A workspace that has it.
+    pub(crate) fn sandbox(&self) -> Sandbox {
+        let place = self.0.local_addr().expect("it has an address");
+        let sandbox = Sandbox::new().with("TOOLCRIB_HTTP_ALLOW", &place.to_string());
+        let tool = json!({
+            "name": "ring_bell", "kind": "http", "description": "Rings the bell of the tower",
+            "config": {"base_url": format!("http://{place}"), "method": "GET", "path": "/"},
+            "input_schema": {"type": "object"}, "annotations": {"read_only": true},
+            "examples": ["ring the bell of the tower"],
+        });
+        sandbox.ok(&["tools", "add", &tool.to_string()]);
+        sandbox
+    }
+
+    /// The run that calls it.
+    pub(crate) fn request(&self) -> [&'static str; 4] {
+        [
+            "run",
+            "--tool",
+            "ring_bell",
+            "Ring the bell of the tower now",
+        ]
+    }
+
+    /// Waits until it is called.
+    pub(crate) fn rings(&self) -> TcpStream {
+        self.0.accept().expect("the tool calls").0
+    }
+}
+
 #[test]
 fn whoever_leaves_a_run_under_way_is_told_that_it_goes_on() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let place = listener.local_addr().expect("it has an address");
-    let sandbox = Sandbox::new().with("TOOLCRIB_HTTP_ALLOW", &place.to_string());
-    let tool = json!({
-        "name": "ring_bell", "kind": "http", "description": "Rings the bell of the tower",
-        "config": {"base_url": format!("http://{place}"), "method": "GET", "path": "/"},
-        "input_schema": {"type": "object"}, "annotations": {"read_only": true},
-        "examples": ["ring the bell of the tower"],
-    });
-    sandbox.ok(&["tools", "add", &tool.to_string()]);
-    let request = [
-        "run",
-        "--tool",
-        "ring_bell",
-        "Ring the bell of the tower now",
-    ];
+    let bell = Bell::new();
+    let sandbox = bell.sandbox();
     for served in [true, false] {
         let server = served.then(|| sandbox.serve(&[]));
-        let session = Session::start(&sandbox, &request);
+        let session = Session::start(&sandbox, &bell.request());
         // It is never answered.
-        let _called = listener.accept().expect("the tool calls");
+        let _called = bell.rings();
         session.interrupt();
         let (text, code) = session.ended();
         assert_eq!(code, 130, "{text}");
