@@ -1,7 +1,7 @@
 //! What is seen of each clause of the requests in a file, for the script that learns which of them bring a tool.
 
 use crate::gold::{FRESH, items, rows};
-use crate::{Bench, say};
+use crate::{Bench, say, training};
 use selection::{Corpus, Item, SEEN};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -31,6 +31,18 @@ pub(crate) fn dump(bench: &mut Bench, folder: &Path, file: &str, into: &str) {
             if let Some(seen) = seen(corpus, items, &row) {
                 let _ = writeln!(text, "{seen}");
             }
+        }
+    }
+    // Of plain requests hardly any has several clauses: two of them make one that has.
+    let joined = match file {
+        "direct.jsonl" => training::several(folder, &bare),
+        _ => Vec::new(),
+    };
+    for case in joined {
+        let corpus = bench.corpus(&case.tools, &weights);
+        let row = json!({"query": case.query, "gold": case.gold});
+        if let Some(seen) = seen(&corpus, &case.tools, &row) {
+            let _ = writeln!(text, "{seen}");
         }
     }
     say(&format!("{file}: {:?}", std::fs::write(into, text)));

@@ -80,7 +80,7 @@ fn among_few(folder: &Path, own: &Arc<Vec<Item>>) -> Vec<Case> {
 }
 
 /// Two plain requests as one, among the tools of both.
-fn several(folder: &Path, bare: &[Item]) -> Vec<Case> {
+pub(crate) fn several(folder: &Path, bare: &[Item]) -> Vec<Case> {
     let rows = lines(folder, "direct.jsonl");
     let calls = |lang: &'static str| {
         let is_call = move |row: &&Value| row["lang"] == lang && row["outcome"] == "call";
