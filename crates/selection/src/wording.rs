@@ -109,7 +109,7 @@ impl Wording {
 
 fn denies(word: &str) -> bool {
     let is_one = |no: &&str| word == *no || (!no.is_ascii() && word.ends_with(no));
-    DENIALS.iter().any(|no| is_one(&no))
+    DENIALS.iter().any(is_one)
 }
 
 #[cfg(test)]
