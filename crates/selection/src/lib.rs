@@ -32,6 +32,7 @@ mod rank;
 mod ranking;
 mod reach;
 mod reasons;
+mod refusal;
 mod request;
 mod rules;
 mod runs;
@@ -71,8 +72,8 @@ pub mod speech {
     pub use crate::asking::{ASKING, ASKING_KOREAN, PARTICLES, VERBS};
     pub use crate::clauses::{begins_a_wish, clauses};
     pub use crate::lexicon::{CURRENCIES, DAYS, FILES, LANGUAGES};
-    pub use crate::manner::refuses;
     pub use crate::own::own_words;
+    pub use crate::refusal::refuses;
     pub use crate::sums::SIGNS;
     pub use crate::wants::{Want, want};
     pub use crate::words::{is_common, is_hangul, keys, spoken};

@@ -1,4 +1,6 @@
-//! How a request speaks: whether it orders, asks, refuses, points at something unsaid, or says that it does not know.
+//! How a request speaks: whether it orders, asks, points at something unsaid, or says that it does not know.
+
+use crate::refusal::is_refusal;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Manner {
@@ -31,7 +33,7 @@ impl Manner {
             is_order: any(&ORDER),
             is_vague: any(&VAGUE),
             is_unknown: any(&UNKNOWN),
-            is_refusal: any(&REFUSAL) || declines(&small) || refuses(request),
+            is_refusal: is_refusal(request, &small),
             points: tokens(&small).filter(|it| points(it)).count(),
             is_now: tokens(&small).any(is_now),
             is_past: tokens(&small).any(is_past),
@@ -51,96 +53,7 @@ pub(crate) fn holds(text: &str, phrase: &str) -> bool {
     })
 }
 
-/// Whether somebody says in Korean that nothing is wanted: `아 됐어요`, `괜찮아, 내가 할게`. `누가 됐어` and `내일 괜찮아?` ask.
-fn declines(small: &str) -> bool {
-    let marks = [',', '.', '!', '?', '\n'];
-    small.split_inclusive(marks).any(|it| {
-        let said = it.trim_matches(|c: char| c.is_whitespace() || (marks.contains(&c) && c != '?'));
-        let said = said.strip_suffix('요').unwrap_or(said);
-        let before = DECLINES.iter().find_map(|end| said.strip_suffix(end));
-        before.is_some_and(|it| it.split_whitespace().all(|it| INTERJECTIONS.contains(&it)))
-    })
-}
-
-const DECLINES: [&str; 3] = ["됐어", "됐습니다", "괜찮아"];
-const INTERJECTIONS: [&str; 14] = [
-    "아",
-    "아니",
-    "아니야",
-    "아뇨",
-    "어",
-    "음",
-    "응",
-    "이제",
-    "그럼",
-    "그냥",
-    "난",
-    "나는",
-    "저는",
-    "그건",
-];
-
-/// Whether all that is said is that something is not to be done: `do not send any mail`, `메일 보내지 마`. What goes on with
-/// something else to do refuses only how: `don't mail it, send a message`.
-#[must_use]
-pub fn refuses(request: &str) -> bool {
-    let small = request.to_lowercase().replace('’', "'");
-    let words: Vec<&str> = tokens(&small).collect();
-    let is_polite = |it: &&&str| {
-        matches!(
-            **it,
-            "please" | "no" | "ok" | "oh" | "hey" | "wait" | "so" | "and" | "but" | "just" | "stop"
-        )
-    };
-    let start = words.iter().take_while(is_polite).count();
-    let rest = &words[start..];
-    let (is_not, after) = match rest {
-        ["don't" | "dont" | "never", after @ ..]
-        | ["do", "not", after @ ..]
-        | ["i", "don't", "want", "you", "to", after @ ..]
-        | ["i", "do", "not", "want", "you", "to", after @ ..] => (true, after),
-        _ => (false, rest),
-    };
-    let is_kept = matches!(
-        after.first(),
-        None | Some(&("forget" | "let" | "you" | "we" | "i" | "they" | "worry" | "lose"))
-    );
-    let goes_on = [
-        ", ", "; ", " but ", " instead", " just ", ". ", " until ", " - ",
-    ]
-    .iter()
-    .any(|it| small.contains(it));
-    if is_not && !is_kept && !goes_on {
-        return true;
-    }
-    let last = small.trim_end_matches(|c: char| !c.is_alphanumeric());
-    let last = last.strip_suffix('요').unwrap_or(last);
-    let ends = NOT_KOREAN.iter().find_map(|it| last.strip_suffix(it));
-    ends.is_some_and(|before| !KEPT_KOREAN.iter().any(|it| before.trim_end().ends_with(it)))
-}
-
-/// How Korean says that something is not to be done, at the end of what is said.
-const NOT_KOREAN: [&str; 14] = [
-    "지 마",
-    "지마",
-    "지 마라",
-    "지마라",
-    "지 말아줘",
-    "지 말아 줘",
-    "지 말아주세",
-    "지 말아 주세",
-    "지 마세",
-    "지마세",
-    "지 말아",
-    "지 말자",
-    "지 말고 기다려",
-    "지 않아도 돼",
-];
-
-/// `잊지 마` asks for something.
-const KEPT_KOREAN: [&str; 5] = ["잊", "놓치", "까먹", "빠뜨리", "걱정하"];
-
-fn tokens(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '\'';
     text.split(move |c| !is_word(c)).filter(|it| !it.is_empty())
 }
@@ -445,24 +358,6 @@ const UNKNOWN: [&str; 16] = [
     "잊어버",
 ];
 
-const REFUSAL: [&str; 15] = [
-    "never mind",
-    "nevermind",
-    "don't send",
-    "don't do",
-    "do not send",
-    "not yet",
-    "no need",
-    "forget it",
-    "myself then",
-    "cancel that",
-    "하지 마",
-    "하지마",
-    "보내지 마",
-    "안 해도",
-    "내가 할게",
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -475,43 +370,6 @@ mod tests {
         assert!(Manner::new("find a hotel").is_order && !Manner::new("findings").is_order);
         assert!(Manner::new("그거 보내줘").is_vague);
         assert!(Manner::new("I don’t remember the number").is_unknown);
-        assert!(Manner::new("아니 하지 마").is_refusal);
-        for declined in [
-            "됐어",
-            "아 됐어요, 고마워",
-            "괜찮아요. 제가 볼게요",
-            "이제 됐습니다!",
-        ] {
-            assert!(Manner::new(declined).is_refusal, "{declined}");
-        }
-        for asked in [
-            "삼성전자 새 대표 누가 됐어",
-            "어떤 우유가 리콜됐어?",
-            "내일 세 시 괜찮아?",
-            "괜찮아?",
-        ] {
-            assert!(!Manner::new(asked).is_refusal, "{asked}");
-        }
-        for refusal in [
-            "Do not send any mail",
-            "please don't book anything",
-            "Do not multiply 4 by 5",
-            "메일 보내지 마",
-            "회의실 예약하지 말아줘",
-            "배포하지 마세요!",
-            "I don't want you to book the lab on 2026-03-04",
-        ] {
-            assert!(Manner::new(refusal).is_refusal, "{refusal}");
-        }
-        for wish in [
-            "Don't forget to send the mail",
-            "don't use chat, e-mail it to kim@acme.example",
-            "I don't want rain, is it dry in Seoul?",
-            "메신저 말고 이메일로 보내줘",
-            "우산 챙기는 거 잊지 마",
-        ] {
-            assert!(!Manner::new(wish).is_refusal, "{wish}");
-        }
         let pointing = Manner::new("my friend wants that, 그거 말이야");
         assert!(pointing.points == 2 && pointing.is_own);
         assert_eq!(Manner::new("서울역"), Manner::default());
