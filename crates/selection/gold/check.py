@@ -5,7 +5,7 @@ gold.jsonl is asked over the whole pool: the builtins, the tools that `init` mak
 web_search.jsonl, but for rows that name their own pool in `tools`: there a tool of tools.json would be the better answer.
 
 A row is dev or test by the first byte of sha256(query): even is dev, odd is test. Nobody reads the test half while tuning;
-`--half dev` and `--half test` print one of them as JSON lines, for an evaluation. fresh.jsonl and fresh_web.jsonl have no halves:
+`--half dev` and `--half test` print one of them as JSON lines, for an evaluation. fresh.jsonl, fresh_web.jsonl and fresh_office.jsonl have no halves:
 nothing is learned from any of their rows, and `scripts/train-outcome` prints how it does on them.
 """
 import argparse

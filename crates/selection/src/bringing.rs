@@ -45,6 +45,7 @@ pub const SEEN: [&str; 32] = [
     "clauses",
 ];
 
+/// What is seen of a clause and of its tool, in the order of `SEEN`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen(pub [f32; SEEN.len()]);
 

@@ -150,13 +150,23 @@ fn rules(whole: Part<'_>, parameters: &[&str], last: &mut Option<String>) -> (Ve
     (found, about.join(" "))
 }
 
-/// Whether a part says what is not done: `It reserves no room`.
+/// Whether a part says what the tool does not do: `It reserves no room`. `Cancels an order that has not shipped` says what it does.
 fn denies(small: &str) -> bool {
-    let mut words = small.split(|c: char| !(c.is_alphanumeric() || c == '\''));
-    words.any(|it| {
-        let is_english = matches!(it, "no" | "not" | "never" | "cannot") || it.ends_with("n't");
-        is_english || ["않", "못"].iter().any(|no| it.contains(no))
-    })
+    let mut words = small.split_whitespace();
+    let is_own = |it: &&str| matches!(*it, "it" | "this" | "the" | "tool" | "but");
+    let first = words.find(|it| !is_own(it)).unwrap_or_default();
+    let begins = matches!(
+        first,
+        "no" | "not" | "never" | "cannot" | "does" | "do" | "can"
+    ) || first.ends_with("n't");
+    let of_itself = small.starts_with("it ") || small.starts_with("this ");
+    let english = (begins || of_itself)
+        && small
+            .split_whitespace()
+            .any(|it| matches!(it, "no" | "not" | "never" | "cannot") || it.ends_with("n't"));
+    // Korean says it at the end.
+    let last = small.split_whitespace().next_back().unwrap_or_default();
+    english || last.starts_with(['않', '못', '없'])
 }
 
 fn parts(whole: Part<'_>) -> Vec<Part<'_>> {

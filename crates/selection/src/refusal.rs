@@ -29,15 +29,29 @@ const REFUSAL: [&str; 15] = [
 fn declines(small: &str) -> bool {
     let marks = [',', '.', '!', '?', '\n'];
     small.split_inclusive(marks).any(|it| {
-        let said = it.trim_matches(|c: char| c.is_whitespace() || (marks.contains(&c) && c != '?'));
-        let said = said.strip_suffix('요').unwrap_or(said);
-        let before = DECLINES.iter().find_map(|end| said.strip_suffix(end));
-        before.is_some_and(|it| it.split_whitespace().all(|it| INTERJECTIONS.contains(&it)))
+        let said = it.trim_matches(|c: char| marks.contains(&c) && c != '?');
+        let mut words = said.split_whitespace();
+        let first = words
+            .find(|it| !is_before_a_refusal(it))
+            .unwrap_or_default();
+        DECLINES.contains(&first.strip_suffix('요').unwrap_or(first))
     })
 }
 
+/// An interjection, or what it is about: `검색은`.
+fn is_before_a_refusal(word: &str) -> bool {
+    INTERJECTIONS.contains(&word) || word.ends_with(['은', '는'])
+}
+
 const DECLINES: [&str; 3] = ["됐어", "됐습니다", "괜찮아"];
-const INTERJECTIONS: [&str; 14] = [
+const INTERJECTIONS: [&str; 21] = [
+    "아니요",
+    "아니오",
+    "아냐",
+    "아니다",
+    "네",
+    "전",
+    "저",
     "아",
     "아니",
     "아니야",
@@ -130,6 +144,9 @@ mod tests {
             "아 됐어요, 고마워",
             "괜찮아요. 제가 볼게요",
             "이제 됐습니다!",
+            "아니요 괜찮아요",
+            "아냐 됐어 취소",
+            "검색은 됐어 나중에 할게",
         ] {
             assert!(is(declined), "{declined}");
         }
@@ -137,6 +154,7 @@ mod tests {
             "삼성전자 새 대표 누가 됐어",
             "어떤 우유가 리콜됐어?",
             "내일 세 시 괜찮아?",
+            "점심은 어떻게 됐어",
             "괜찮아?",
         ] {
             assert!(!is(asked), "{asked}");

@@ -286,8 +286,7 @@ impl Client {
         path: &str,
         body: Option<Value>,
     ) -> Result<Answer> {
-        let body = body.map(|body| body.to_string().into_bytes());
-        self.send(method, path, body).await
+        self.way().await?.request(method, path, body).await
     }
 
     /// With a body that is sent as it is, so that problems in it keep their lines.

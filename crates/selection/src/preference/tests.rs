@@ -158,6 +158,18 @@ fn what_is_about_the_tool_stays_and_the_rest_goes() {
             "Makes appointments.",
         ),
         (
+            "Cancels an order that has not shipped yet; for shipped orders use return_order.",
+            "Cancels an order that has not shipped yet",
+        ),
+        (
+            "배송되지 않은 주문을 취소하고, 배송된 주문에는 return_order를 사용하세요.",
+            "배송되지 않은 주문을 취소",
+        ),
+        (
+            "일정을 등록하고, 회의실은 예약하지 않습니다; 회의실에는 book_room을 사용하세요.",
+            "일정을 등록",
+        ),
+        (
             "Finds people; for customers use find_customer.",
             "Finds people",
         ),

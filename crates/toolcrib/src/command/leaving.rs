@@ -51,7 +51,7 @@ impl Leaving {
         }
     }
 
-    /// The same of what must not be left alone: the first Ctrl-C counts once it has ended.
+    /// The same of what must not be left alone: the first Ctrl-C counts once it has ended well.
     pub(super) async fn or_second<T>(
         &mut self,
         left: impl FnOnce() -> Failure,
@@ -64,7 +64,7 @@ impl Leaving {
             done = &mut work => return done,
         }
         let done = self.or(left, work).await;
-        self.is_kept = true;
+        self.is_kept = done.is_ok();
         done
     }
 }

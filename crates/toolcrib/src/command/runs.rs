@@ -49,6 +49,9 @@ pub(crate) async fn run(context: &Context, command: Runs) -> Result {
             text,
             arguments,
         } => {
+            // Before anything is asked of a server: who types them may leave with Ctrl-C.
+            let arguments = arguments.map(|given| Input::option(&given, "--arguments"));
+            let arguments = arguments.transpose()?.map(|it| it.text);
             let more = More { text, arguments };
             let answer = given(context, answer, decline, &more)?;
             answer_one(context, &id, answer, request.as_deref(), more).await
@@ -253,11 +256,8 @@ fn decision(answer: &str, more: &More) -> Result<Value> {
     if let Some(whole) = whole {
         return Ok(whole);
     }
-    let arguments = more.arguments.as_deref();
-    let arguments = arguments.map(|given| Input::option(given, "--arguments"));
-    let arguments = arguments.transpose()?.map(|it| it.text);
     let rest = |verb: Verb| match verb {
-        Verb::Edit => arguments,
+        Verb::Edit => more.arguments.clone(),
         Verb::Reject | Verb::Respond => more.text.clone(),
         Verb::Approve | Verb::Always => None,
     };
