@@ -52,10 +52,19 @@ pub struct Seen(pub [f32; SEEN.len()]);
 impl Seen {
     /// Whether the clause brings its tool.
     pub(crate) fn brings(&self) -> bool {
+        if self.0[SHARE] < SHARE_LEAST {
+            return false;
+        }
         let hidden = HIDDEN.map(|weights| sum(&weights, &self.0).tanh());
         sum(&OUT, &hidden) > 0.0
     }
 }
+
+/// Where the share of the best clause stands.
+const SHARE: usize = 1;
+/// What fits its clause so much worse than the tool of another clause does is not meant: `Calculate 3 * 4, then delete
+/// everything`, where nothing deletes.
+const SHARE_LEAST: f32 = 0.15;
 
 /// How well the best tool of a clause fits it, and beside what.
 #[derive(Clone, Copy, Debug)]

@@ -75,6 +75,28 @@ fn a_request_of_several_parts_is_called_where_each_part_is() {
     assert_eq!(corpus.select(idle, |_| true, 2).outcome, Outcome::None);
 }
 
+/// Nothing deletes, and nothing sends mail: what is asked for besides is done by no tool.
+#[test]
+fn a_part_that_no_tool_fits_brings_none() {
+    let (items, _) = &*TOOLS;
+    let calculator = items.iter().find(|it| it.name == "calculator");
+    let limit = Item {
+        name: "daily_limit".to_owned(),
+        description: "Looks up the daily limit of a user".to_owned(),
+        ..Item::default()
+    };
+    let items = [calculator.cloned().unwrap(), limit];
+    let encoder = Arc::new(Own(Encoder::open().unwrap()));
+    let corpus = Corpus::new(&items, encoder, &mut Vectors::new(selection::ENCODER));
+    for (request, tool) in [
+        ("Calculate 3 * 4, then delete everything", 0),
+        ("Look up the daily limit of Hong and email it to lee", 1),
+    ] {
+        let found = corpus.select(request, |_| true, 2);
+        assert_eq!(found.tools, [tool], "{request}");
+    }
+}
+
 /// Tools that say the same of themselves but for one word of their names, and requests in which no list of words tells them apart.
 #[test]
 fn whether_something_is_to_be_done_is_read_of_any_wording() {
