@@ -262,16 +262,16 @@ fn rows(
             .map_err(tell)?;
     }
     let mut writer = Writer::new(job.shape, job.rows_max, job.bytes_max);
-    let count = statement.column_count();
-    let names = (0..count).map(|index| statement.column_name(index).unwrap_or_default());
-    writer.set_keys(match &job.recurs {
-        Some(memo) => memo.keys(names),
-        None => Keys::new(names),
-    });
     let writes = job.work == Work::Write;
     let mut more = More::Wanted;
     let mut rows = statement.raw_query();
+    let mut count = None;
     while let Some(row) = rows.next().map_err(tell)? {
+        // Not before the first step: a statement that was kept is made anew by it where the tables have changed since.
+        let count = *count.get_or_insert_with(|| {
+            writer.set_keys(keys(row.as_ref(), job));
+            row.as_ref().column_count()
+        });
         if more == More::Enough || writer.begin_row() == More::Enough {
             more = More::Enough;
             // A write has to come to its end whatever of it is shown.
@@ -290,7 +290,20 @@ fn rows(
         }
         more = writer.end_row()?;
     }
+    drop(rows);
+    if count.is_none() {
+        writer.set_keys(keys(statement, job));
+    }
     Ok(writer)
+}
+
+fn keys(statement: &Statement<'_>, job: &Job) -> Keys {
+    let names = 0..statement.column_count();
+    let names = names.map(|index| statement.column_name(index).unwrap_or_default());
+    match &job.recurs {
+        Some(memo) => memo.keys(names),
+        None => Keys::new(names),
+    }
 }
 
 fn push_value(out: &mut String, value: ValueRef<'_>) {

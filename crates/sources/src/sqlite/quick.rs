@@ -152,16 +152,36 @@ mod tests {
         assert!(!heavy.is_tried());
     }
 
-    #[test]
-    fn each_try_has_all_of_its_steps() {
-        let call = Call {
+    fn call(shape: Shape) -> Call {
+        Call {
             tool: "t".into(),
             deadline: tokio::time::Instant::now(),
             cancel: CancellationToken::new(),
-            shape: Shape::Scalar,
+            shape,
             rows_max: 1,
             bytes_max: 100,
+        }
+    }
+
+    #[test]
+    fn columns_that_came_since_a_query_was_kept_are_there() {
+        let connection = Connection::open_in_memory().unwrap();
+        let made = "CREATE TABLE t (a); INSERT INTO t VALUES (1)";
+        connection.execute_batch(made).unwrap();
+        let all = || {
+            let sql = "SELECT * FROM t".to_owned();
+            let job = Job::new(Work::Read, sql, Vec::new(), &call(Shape::Row));
+            tried(&connection, &job).unwrap().json
         };
+        assert_eq!(all(), r#"{"a":1}"#);
+        let more = "ALTER TABLE t ADD COLUMN b DEFAULT 2";
+        connection.execute_batch(more).unwrap();
+        assert_eq!(all(), r#"{"a":1,"b":2}"#);
+    }
+
+    #[test]
+    fn each_try_has_all_of_its_steps() {
+        let call = call(Shape::Scalar);
         let count = |to: i64| {
             let sql = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < ?1) SELECT max(i) FROM r";
             Job::new(Work::Read, sql.to_owned(), vec![Value::Integer(to)], &call)
